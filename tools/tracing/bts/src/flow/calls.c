@@ -195,7 +195,7 @@ static void do_ret(struct calls *c, const struct step *s)
 	struct frame *top = calls_real(c);
 	int64_t i;
 
-	/* A stack switch leads to another stack, even if this stack has the return address, too. */
+	/* A stack switch leads to another stack, even if the current stack also contains s->to. */
 	if (c->nr_others && sym_role(top->sym) == ROLE_SWITCH && arrive(c, s))
 		return;
 	if (returns_to(top, s->to) && top->kind == FRAME_CALL) {
@@ -230,7 +230,7 @@ static void do_entry(struct calls *c, const struct step *s, enum frame_kind kind
 		c->exec = false;
 }
 
-/* A system call that restarts resumes two bytes before the frame's return address. */
+/* To restart a system call, the kernel returns to the address two bytes before the frame's @ret. */
 static bool resumes_at(const struct frame *f, uint64_t to)
 {
 	return returns_to(f, to) || (f->kind == FRAME_SYSCALL && to == f->ret - 2) ||
@@ -401,7 +401,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	p->c->insns++;
 }
 
-/* Report whether the run covers several functions or inlined calls. If not, set inlined frames. */
+/* Report whether a run is in several functions or inlined calls. If not, set its inlined frames. */
 static bool is_divided(struct calls *c, const struct step *s)
 {
 	const struct inlined *in;
@@ -570,7 +570,7 @@ void calls_row(struct calls *c, const struct row *row)
 		leave_handler(c);
 		break;
 	case ROW_ARRIVES:
-		/* Nothing calls do_exit() without branches out of the kernel, so clear @exec. */
+		/* Handle exec() here, because do_exit() needs a branch out of the kernel. */
 		if (c->pipe->user_only && row->user_ip && c->exec) {
 			end_stacks(c);
 			c->exec = false;

@@ -109,7 +109,7 @@ struct stack {
  * @ts:		time of the last branch
  * @exec:	the task has mapped a new program since it entered the kernel
  * @lost:	branches are missing, so the next branch may not fit the stack
- * @guessed:	the stacks have been a guess at some time since the last exec()
+ * @guessed:	a guess has been made about the stacks since the last exec()
  * @closing:	the frames end because the trace or the task ends
  * @node:	data of the command, for this task
  */

@@ -87,7 +87,7 @@ static const struct inlined *origin(const struct step *s, const struct inlined *
 	}
 	if (from == to || sym_is_part(from, to) || sym_is_part(to, from))
 		return object_inlined(from->object, s->at_from.addr, NULL);
-	/* An exception or longjmp() leads to an inlined call that was entered before. */
+	/* An exception or longjmp() leads back into an inlined call. It does not enter the call. */
 	return begins ? NULL : target;
 }
 

@@ -51,7 +51,7 @@ static void interrupt(struct task *t)
 		t->interrupted[t->nr_interrupted++] = t->at;
 }
 
-/* Count the run that ends at a kernel entry, unless its start is unknown or it is impossible. */
+/* Count a run that ends at a kernel entry, unless the run is impossible or its start is unknown. */
 static void end_run(struct pipe_private *v, struct task *t, uint64_t addr)
 {
 	const struct branch b = { .from = addr, .to = NOWHERE };
@@ -78,7 +78,7 @@ void infer_end(struct pipe_private *v, struct task *t, uint64_t user_ip)
 	struct place at = place_find(v->pipe, t, user_ip);
 	enum branch_kind kind;
 
-	/* An exception or a signal can also end the task, so check for a system call. */
+	/* If a system call ended the task, the run ends before @user_ip, at the system call. */
 	branch_kind_at(at.sym->object, at.addr - SYSCALL_SIZE, &kind);
 	end_run(v, t, kind == BRANCH_SYSCALL ? user_ip - SYSCALL_SIZE : user_ip);
 }

@@ -149,7 +149,7 @@ char *pipe_warning(const struct pipe *p)
 	return text;
 }
 
-/* Add a line for each file that has or may have changed since the recording, or is unreadable. */
+/* Add a line for each file that is unreadable, or that may have changed since the recording. */
 static void add_changed(const struct pipe *p, struct bytes *out)
 {
 	static const char * const words[] = {

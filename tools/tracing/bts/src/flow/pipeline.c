@@ -14,8 +14,8 @@
  * does not match this guess, next_step() finds the step of the branch.
  *
  * After a loss, the position of the task is unknown, so the start of its next run is unknown, too.
- * The lost branches may belong to several tasks. So a loss affects each task that last ran on the
- * same CPU, or that runs on this CPU after the loss.
+ * The lost branches may belong to several tasks. So a loss on a CPU affects each task that last ran
+ * on this CPU, and each task that runs on this CPU after the loss.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 #include "lib/mem.h"
 #include "private.h"
 
-/* At this number of steps, pass all steps to the consumer's fold(), and empty the table. */
+/* When the table has this many steps, pass them to the consumer's fold(), and empty the table. */
 #define STEPS_MAX	(1U << 20)
 
 /* The maximum length of a straight run through unknown code. */
@@ -106,9 +106,10 @@ enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME };
 
 /*
  * If only user space or only the kernel is recorded, the absence of branches on the other side is
- * not a gap. The hardware's filter also removes the crossings in one direction. If the branch back
- * to user space is missing, the program continued at a known address. If the branch into the kernel
- * is missing, the end of the program's run is unknown, so the trace has a gap.
+ * not a gap. The hardware's filter also removes either all branches into the kernel or all branches
+ * out of it. If the branch out of the kernel is missing, the program continued at a known address.
+ * If the branch into the kernel is missing, the end of the program's run is unknown, so the trace
+ * has a gap.
  */
 static enum origin origin_of(const struct pipe_private *v, const struct task *t,
 			     uint64_t from, uint64_t to)
@@ -257,7 +258,7 @@ static int unusual(struct pipe_private *v, struct task *t, const struct step *s,
 	return s->flags & STEP_GAP ? gap_row(v, t, s, ts) : 0;
 }
 
-/* Report whether the guess @next is the step of the branch, in the same process. */
+/* Report whether the guess @next is the branch's step, and not the step of another process. */
 static inline bool is_next(const struct step *next, const struct branch *b, const uint64_t *biases,
 			   uint32_t space)
 {
@@ -313,8 +314,8 @@ static bool in_time(const struct pipe_private *v, uint64_t ts)
 }
 
 /*
- * Deliver the branches of a batch that pass the filters on task, CPU and time. The reader does
- * not skip all branches outside of the wanted time, so skip the rest here.
+ * Deliver those branches of a batch that pass the filters on task, CPU and time. The reader skips
+ * only some of the branches that the filter on time excludes, so skip the rest here.
  */
 static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t begin, uint32_t end)
 {

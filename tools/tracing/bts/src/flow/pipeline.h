@@ -82,7 +82,7 @@ enum {
  * @at_start:	@start resolved; with STEP_GAP, the same as @at_from
  * @at_from:	@from resolved
  * @at_to:	@to resolved
- * @priv:	data of the command, which is not used after the consumer's fold()
+ * @priv:	data of the command; not used after the consumer's fold()
  * @insns:	instructions executed from @start on, including the branch
  * @space:	number of the address space; 0 if other processes may take the same step
  * @flags:	STEP_*
@@ -113,7 +113,7 @@ struct space;
 
 /**
  * struct task - a task of the trace
- * @tgid:	PID of the task's process; a guess or @pid until a row contains this PID
+ * @tgid:	PID of the task's process; before the first row with this PID, a guess or @pid
  * @comm:	current name of the task
  * @cpu:	current or last CPU of the task
  * @switches:	number of switches to the task
@@ -206,7 +206,7 @@ struct consumer {
 	void	(*fold)(void *ctx, struct step *step);
 };
 
-/* The filters of all commands (options.c). Only the commands use @head, @path and @given. */
+/* The filters of all commands (options.c). The library does not use @head, @path and @given. */
 struct options {
 	char		*task;
 	int		*pids;
@@ -299,7 +299,7 @@ bool pipe_vmlinux(struct pipe *p, const char *path);
 int pipe_run(struct pipe *p);
 /* Report whether branches in the kernel are recorded. Call pipe_run() first. */
 bool pipe_has_kernel(const struct pipe *p);
-/* Set p->error if the file is damaged. Return the error number in p->error. */
+/* Set p->error if the file is damaged. Return p->error.code. */
 int pipe_check(struct pipe *p);
 /* Free everything except p->error. */
 void pipe_end(struct pipe *p);

@@ -46,7 +46,7 @@ struct comm {
  * @loss_seq:		number of losses so far
  * @cpu_lost:		for each CPU, the value of @loss_seq at the CPU's last loss
  * @cpu_pid:		for each CPU, the PID of its last task
- * @by_address:		do not share steps between processes, because a filter is an address
+ * @by_address:		processes do not share steps, because a filter contains an address
  * @shown:		at least one step passes the filters
  * @departs:		the trace contains bts_departs rows, so @departures counts the switches
  * @departures:		number of bts_departs rows of chosen tasks
@@ -85,7 +85,7 @@ void pipe_stop(struct pipe_private *v);
 /* rows.c: handle non-branch rows. */
 int pipe_other(struct pipe_private *v, struct batch *b);
 int pipe_row(struct pipe_private *v, struct task *t, const struct row *row);
-/* Report a gap if branches lost on the old or the new CPU of the task may belong to the task. */
+/* Report a gap if the task's old or new CPU has lost branches that may belong to the task. */
 int task_lost(struct pipe_private *v, struct task *t, int cpu, uint64_t ts);
 
 /* pipeline.c: return the step whose run leads from @start to the branch. */

@@ -2,9 +2,9 @@
 /*
  * Handle non-branch rows: losses, departures, arrivals, mappings and other events.
  *
- * A loss may concern each task that last ran on the same CPU, or that runs on this CPU after the
- * loss. So the loss is reported as a row, which names a task if the task is known. Before the next
- * branch of each other task that the loss may concern, a gap is reported.
+ * A loss on a CPU may concern each task that last ran on this CPU, and each task that runs on this
+ * CPU after the loss. So the loss is reported as a row, which names a task if the task is known. If
+ * the loss may concern another task, too, a gap is reported before the next branch of that task.
  */
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -202,8 +202,7 @@ int pipe_other(struct pipe_private *v, struct batch *b)
 
 	/*
 	 * Apply a mapping even if it is not shown, because it determines the names of addresses.
-	 * Ignore all mappings after the wanted time, because the reader may skip some of these
-	 * mappings.
+	 * Ignore all mappings after v->time_to, because the reader may skip some of these mappings.
 	 */
 	if (b->type == BATCH_MAP && b->ts > v->time_to)
 		return 0;

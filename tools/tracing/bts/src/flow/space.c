@@ -8,10 +8,10 @@
  * same meaning. For other addresses, the number of the space is part of a step's key, and the new
  * mapping gives the space a new number.
  *
- * To check its guess at the next step, the pipeline adds the file's bias in the space to the step's
- * shared addresses, and compares the sums with the branch. The check looks up no mapping.
- * Therefore, a bias is valid only while the space maps the whole part of the file that the first
- * process mapped.
+ * A space has a bias for each file. To check its guess at the next step, the pipeline adds the bias
+ * to the step's shared addresses, and compares the sums with the branch. The check does not look up
+ * a mapping. Therefore, a bias is valid only while the space maps the whole part of the file that
+ * the first process mapped.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -200,7 +200,7 @@ uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t ad
 
 /* --- Mapping ------------------------------------------------------------------------ */
 
-/* Remove the parts of mappings that @map replaces. Report whether an object or bias changes. */
+/* Remove what @map replaces. Report whether a replaced mapping has another object or bias. */
 static bool cut(const struct spaces *all, struct space *s, const struct map *map)
 {
 	bool other = false;

@@ -13,7 +13,7 @@
  * Processes map the same file at different addresses. To let the processes share the steps of the
  * file, steps contain shared addresses. A shared address is SHARED_BEGIN, plus the number of the
  * file times SHARED_SIZE, plus the address in the file. User space ends below SHARED_BEGIN on all
- * CPUs. Addresses that belong to one process, and addresses in the kernel, are not changed.
+ * CPUs. Addresses that belong to only one process, and kernel addresses, are not changed.
  */
 #define SHARED_BEGIN	(1ULL << 57)
 #define SHARED_SIZE	(1ULL << 45)

@@ -129,7 +129,7 @@ static bool begins_with(const char *name, const char *const *names, size_t nr)
 
 /*
  * Report whether interrupts or exceptions enter the kernel at @to. They enter at the start of a
- * function or, for a device interrupt, of a stub in a table of stubs.
+ * function, or at the start of a stub in a table of stubs.
  */
 static bool is_gate(const struct place *to)
 {
@@ -163,7 +163,7 @@ static enum branch_kind kind_without_code(const struct step *s)
 	return BRANCH_UNKNOWN;
 }
 
-/* The branch instruction was a jump or a call, which the kernel has replaced since then. */
+/* The kernel replaced the branch instruction, a jump or a call, after the branch was taken. */
 static enum branch_kind kind_patched(struct step *s)
 {
 	s->length = 5;

@@ -27,7 +27,7 @@ static void one(void *ctx, uint64_t addr, uint32_t length)
 	w->each(w->ctx, w->sym, addr, length);
 }
 
-/* Return the object whose symbol table contains the function (for a module, the kernel). */
+/* Return the object with the function's symbol table. For a module, this object is the kernel. */
 static struct object *table_of(const struct sym *s)
 {
 	return s->object->kernel ? s->object->code : s->object;
