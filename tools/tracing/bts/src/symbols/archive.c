@@ -57,7 +57,7 @@ static int open_part(int dir, const char *part, bool make)
 	return fd;
 }
 
-/* Open the directory in FILE.archive that contains *@name, and shorten *@name to its last part. */
+/* In FILE.archive, open the directory that contains *@name. Shorten *@name to its last part. */
 static int open_directory(const char *trace, const char **name, bool make)
 {
 	char *path = archive_path(trace);

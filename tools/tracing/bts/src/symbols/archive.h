@@ -8,9 +8,9 @@
  *	vdso32.so		the vDSO of 32-bit tasks
  *	kcore			the code of the kernel and its modules when tracing ended, as an ELF
  *				core file with a PT_LOAD for each piece of code
- *	kcore.before		the code when tracing began, only of pages that changed or were
+ *	kcore.before		the code when tracing began, but only the pages that were changed or
  *				removed later
- *	kcore.later		if there is no kcore: the code when bts archive ran
+ *	kcore.later		the code when bts archive ran, if there is no kcore
  *	notes			/sys/kernel/notes, with the kernel's build ID
  *	perf-PID.map		the function names of a JIT compiler
  *	jit-PID.dump		the function names of a JIT compiler, with the code

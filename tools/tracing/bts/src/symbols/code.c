@@ -156,8 +156,8 @@ bool code_patchable(struct object *o, uint64_t addr)
 }
 
 /*
- * Compilers load a constant with "mov", and the constant -1 also with "or". A register that
- * contains 0 is also loaded with "add", and a register that contains -1 with "and". For "add" and
+ * Compilers load a constant with "mov", and the constant -1 also with "or". If a register already
+ * contains 0, they may also use "add". If it contains -1, they may also use "and". With "add" and
  * "and", ignore operands such as -16, which aligns an address, and -17, which clears a bit.
  */
 static bool is_load(const struct insn *insn, int32_t number)
@@ -293,7 +293,7 @@ static bool starts_with_one(const char *name, const char *const *starts, size_t 
 }
 
 /*
- * Report whether the branch calls the tracer. The tracer's own branches are not recorded, so the
+ * Report whether the branch may call the tracer. The tracer's own branches are not recorded, so the
  * run seems to continue after the call.
  */
 static bool calls_tracer(struct object *o, uint64_t addr, const struct block *b)

@@ -22,8 +22,8 @@
 #include "object.h"
 
 /*
- * Report whether the debug files beside @file are regular files, because another user may have put
- * a FIFO there.
+ * Report whether libdwfl may open debug files beside @file. Another user may have put a FIFO there,
+ * so each existing debug file must be a regular file.
  */
 static bool only_files(const char *file, const char *link)
 {
@@ -94,7 +94,7 @@ static void find_lines(struct object *o, Dwfl_Module *module, Elf *elf, const ch
 	GElf_Word crc;
 	int fd = -1;
 
-	/* If the search for symbols found a debug file, use this file instead of a new search. */
+	/* If the search for symbols found a debug file, use this file, and do not search again. */
 	dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, &known);
 	if (!has_lines(elf) && known) {
 		found = mem_strdup(known);

@@ -3,8 +3,8 @@
  * Read the build ID, the segments and the symbols of an ELF file.
  *
  * Code and symbols must belong to one build, but the file may change on disk while the tool runs.
- * So read the whole file into memory at once. Use only executable segments, and only the bytes of
- * these segments that the file contains.
+ * So read the whole file into memory at once. Use only executable segments, and ignore the bytes
+ * beyond p_filesz, which the file does not contain.
  */
 #include <errno.h>
 #include <fcntl.h>

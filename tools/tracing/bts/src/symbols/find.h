@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /*
- * Find the functions for which sym_is() accepts @wanted, in the file at @path. Set *@offsets to an
+ * In the file at @path, find the functions for which sym_is() accepts @wanted. Set *@offsets to an
  * array with the file offset of each function. The caller frees the array. Return the number of
  * functions.
  */

@@ -208,8 +208,8 @@ struct sym *object_sym(struct object *o, uint64_t addr);
 /* Return the bytes at the address. Set *@size to the number of bytes in the rest of the segment. */
 const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size);
 /*
- * Report whether the CPU may have executed other bytes at the address, because the kernel patched
- * its code during the recording, or because the kernel's code was read after the recording.
+ * Report whether the CPU may have executed other bytes at the address. This is possible if the
+ * kernel patched its code during the recording, or if the code was read after the recording.
  */
 bool object_changed(const struct object *o, uint64_t addr, size_t size);
 /* Return the address of the byte at a file offset. */

@@ -130,7 +130,7 @@ static void read_slots(struct slots *slots, Elf *elf)
 		qsort(slots->list, slots->nr, sizeof(*slots->list), compare);
 }
 
-/* Return the address of the slot that the jmp at code[at] reads, or 0. code[0] is at @addr. */
+/* Return the address of the slot that the jmp at code[at] reads, or 0. @code begins at @addr. */
 static uint64_t slot_of(const struct slots *slots, const uint8_t *code, size_t at, uint64_t addr)
 {
 	uint32_t operand;

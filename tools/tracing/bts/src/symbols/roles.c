@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recognize, by their names, the functions that break the usual order of calls and returns.
+ * Recognize by name the functions that break the usual order of calls and returns.
  */
 #include <string.h>
 
