@@ -237,7 +237,7 @@ static bool resumes_at(const struct frame *f, uint64_t to)
 	       (f->approx && to == f->ret);
 }
 
-/* Return the index of the innermost signal handler that returns to @to (0: any handler), or -1. */
+/* Return the index of the innermost handler that returns to @to (any, if @to is 0), or -1. */
 static int64_t find_handler(const struct calls *c, uint64_t to)
 {
 	int64_t i = (int64_t)c->now.depth - 1;

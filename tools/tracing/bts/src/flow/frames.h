@@ -43,7 +43,7 @@ uint32_t chain_begin(const struct calls *c);
 uint32_t side_begin(const struct calls *c);
 /* Return the index of the function's innermost frame from index @begin on, or -1. */
 int64_t find_sym(const struct calls *c, const struct sym *sym, uint32_t begin);
-/* Find the innermost chain of tail calls that returns to @to. Return its first index, or -1. */
+/* Return the first index of the innermost chain of tail calls that returns to @to, or -1. */
 int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin);
 /* Mark the stack as a guess, and count the guess. */
 void guess(struct calls *c);
