@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/crash.sh panic|circular|stack: trace this shell, and crash the machine. With "circular",
-# trace all tasks, so that CPU 1 records even if the scheduler runs other tasks there in addition to
-# the spinning program.
+# trace all tasks, so that CPU 1 records the spinning program and any other task that runs there.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on
@@ -25,8 +24,8 @@ echo bts > current_tracer
 [ "$1" = circular ] || cat /tmp/targets > set_ftrace_pid
 echo 1 > tracing_on
 
-# Wait until each target has run after tracing was switched on. Compare the sum of user and system
-# time, because a tick counts as system time if it comes during a return to user space.
+# Wait until the CPU time of each target has grown, so that each target has run with tracing on.
+# Add up user and system time, because a tick during a return to user space counts as system time.
 ticks() { # PID
 	# shellcheck disable=SC2046 # words
 	set -- $(cat "/proc/$1/stat")

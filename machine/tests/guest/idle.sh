@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/idle.sh: trace the idle tasks on a CPU that records a wrong origin for the first branch
-# after HLT. The trace must contain this branch. The next branch must follow, and must have the
-# right origin.
+# after HLT. The trace must contain this branch. The branch after it must be in the trace, too, and
+# must have the right origin.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on
@@ -16,7 +16,7 @@ sleep .3
 echo 0 > tracing_on
 
 # Count interrupts whose origin is in user space. These origins are wrong, because idle tasks run
-# only in the kernel. The emulator also produces wrong origins in the kernel, which are not counted.
+# only in the kernel. Do not count the wrong origins in the kernel, which the emulator also records.
 status=0
 for trace in per_cpu/cpu*/trace; do
 	awk '

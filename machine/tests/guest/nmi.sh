@@ -39,8 +39,8 @@ nmi "$out/now-1" 1 "tracing, the task stopped"
 kill -CONT "$spinner"
 sleep 0.2
 echo 0 > tracing_on
-# If two NMIs interrupt the same instruction, the kernel may ignore the second NMI. Therefore, stop
-# the task, because an idle CPU reports both NMIs.
+# If two NMIs interrupt the same instruction, the kernel may ignore the second NMI. To avoid this
+# case, stop the task, because an idle CPU reports both NMIs.
 kill -STOP "$spinner"
 [ "$(sed -n "s/^interrupts: //p" bts_stats)" -gt 0 ] || printf "not "
 echo "ok 2 the tracer has raised interrupts"

@@ -19,7 +19,7 @@ spinner=$!
 taskset -p 2 "$spinner" > /dev/null
 echo "$spinner" > set_ftrace_pid
 
-# Make the DS buffer circular, because a circular DS buffer fills with branches and stays full.
+# Make the DS buffer circular, because parts/outside must find it full of branches at step 1.
 echo 1 > options/bts-circular
 echo bts > current_tracer
 sleep 0.1

@@ -3,7 +3,8 @@
 #
 # machine/tests/guest/stress.sh hotplug|switch|random ROUNDS [SEED]: repeat one action while the
 # tracer records. After each round, check that every record is accounted for. After the last round,
-# check for memory leaks. The output is KTAP, and machine/vm/run --strict checks the console.
+# check for memory leaks. The output is KTAP. The option --strict of machine/vm/run checks the
+# console.
 # $BTS_PROGS is the directory with the programs of the selftests.
 #
 #	hotplug	CPU 1 goes offline and comes online again
@@ -102,8 +103,8 @@ load() {
 	done > /dev/null 2>&1
 }
 
-# Start a program with a low priority. A debug kernel needs most of the CPU time to change CPUs and
-# settings, so the programs must not compete with these changes.
+# Start a program with a low priority. A debug kernel needs most of the CPU time for CPU hotplug and
+# changes of settings, so the programs must not compete with this work.
 start() { # COMMAND...
 	"$@" &
 	workers="$workers $!"
@@ -206,7 +207,7 @@ perf_count() {
 	done > /dev/null 2>&1
 }
 
-# Let perf and the tracer compete for BTS. The one that comes second fails with EBUSY.
+# Let perf and the tracer compete for BTS. While one of them uses BTS, the other fails with EBUSY.
 perf_bts() {
 	while :; do
 		perf record -q --per-thread -e branches:u -c 1 -o "$TMPDIR/bts" "$BTS_PROGS/bts_loop"
@@ -443,8 +444,8 @@ memory_result() {
 	awk -v before="$used" -v after="$(in_use)" -v rounds="$rounds" '
 		BEGIN {
 			print "# in use before " before " KiB, after " after
-			# Allow 64 KiB (the size of the smallest buffer) for each round, but at
-			# least 16 MiB in total.
+			# Allow a growth of 64 KiB (the size of the smallest buffer) in each round,
+			# but at least 16 MiB in total.
 			limit = 64 * rounds * 9 / 10
 			exit after - before > (limit < 16384 ? 16384 : limit)
 		}
@@ -455,8 +456,8 @@ slab_result() {
 	slabs > "$TMPDIR/slabs"
 	awk -v rounds="$rounds" '
 		FNR == NR { was[$1] = $2; next }
-		# Allow 32 bytes for each round, plus 256 KiB, because the sizes of caches always
-		# vary.
+		# Allow a growth of 32 bytes in each round, plus 256 KiB, because the sizes of
+		# caches always vary.
 		$2 - was[$1] > 32 * rounds + 262144 {
 			print "# " $1 " grew from " was[$1] + 0 " to " $2 " bytes"
 			bad = 1

@@ -279,8 +279,8 @@ class Trace:
 
     def counts(self, function):
         """Read the trace, and call the program's function with each different Branch and its
-        total count, like bts_on_total(). counts() is much faster than run(). An exception is
-        raised only after the trace has been read."""
+        total count, like bts_on_total(). counts() is much faster than run(). If the function
+        raises an exception, counts() raises this exception at the end of the run."""
         total = _TOTAL_FN(lambda _, what: self._call(function, what.contents))
         _lib.bts_on_total(self, total)
         self._run()

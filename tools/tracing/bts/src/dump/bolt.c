@@ -72,7 +72,7 @@ static int by_linked(const void *left, const void *right)
 	return order ? order : (a > b) - (a < b);
 }
 
-/* Number the local functions of equal name from 1. The number of o->syms[i] is at index i. */
+/* Return a number for each of o->syms. Local functions of the same name are numbered from 1. */
 static unsigned int *local_numbers(const struct object *o)
 {
 	const struct sym **list = mem_alloc(o->nr_syms * sizeof(*list));

@@ -8,8 +8,8 @@
  *	calls=100 30		number of calls, the callee's line
  *	14 90000 12000		line of the call, instructions and branches until the return
  *
- * The costs of lines are sums over all executed straight runs (struct step). The calls are counted
- * on the call stacks (struct calls). All numbers are exact counts, not samples.
+ * The costs of lines are sums over all executed straight runs (struct step). The numbers of calls
+ * come from the call stacks (struct calls). All numbers are exact counts, not samples.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -25,7 +25,7 @@
 
 #define CHUNK_BRANCHES	65536
 #define PAGE_MASK	4095ULL
-/* The type of the PMU can be any number, but AUXTRACE_INFO and the attribute must share it. */
+/* The PMU's type can be any number that is the same in AUXTRACE_INFO and in the attribute. */
 #define PMU_TYPE	6
 #define EVENT_ID	1
 
@@ -272,7 +272,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 	};
 	if (!comm_known(t))
 		put_comm(p, t, ts);
-	/* If the last execution of this step was by the same process, the mappings are written. */
+	/* If the same process was the last to execute this step, its mappings are already written. */
 	if ((uintptr_t)s->priv != (uint32_t)t->tgid + 1ULL) {
 		describe(p, t, ts, r.from, &s->at_from);
 		describe(p, t, ts, r.to, &s->at_to);

@@ -11,7 +11,7 @@
 #include "dump.h"
 
 /**
- * struct stacks_node - a function that was called through the functions of the parent nodes
+ * struct stacks_node - a function on a stack; @parent is the function's caller on this stack
  * @comm:	for a child of the root, the name of the tasks (@sym is NULL); for any other node,
  *		NULL
  * @insns:	number of instructions of the function without its callees
@@ -34,7 +34,7 @@ struct stacks_node {
 int stacks_read(struct dump *d, struct stacks_node *root);
 void stacks_free(struct stacks_node *root);
 
-/* Return the node's own number of instructions or, with d->by_branches, of branches. */
+/* Return @insns or, with d->by_branches, @branches of the node. */
 uint64_t stacks_count(const struct dump *d, const struct stacks_node *n);
 /*
  * Return the children, sorted by name, or NULL for a node without children. The caller frees the

@@ -57,7 +57,7 @@ struct dat {
 	size_t		nr_cpus;
 	uint64_t	data_offset;
 	uint64_t	data_size;
-	/* The wanted time, including both ends. Earlier mapping rows are read, too. */
+	/* The wanted range of time, including both ends. Earlier mapping rows are read, too. */
 	uint64_t	time_from;
 	uint64_t	time_to;
 	/* The text of the first report to dat_damage(). Protected by @lock. */
@@ -99,7 +99,7 @@ struct dat_pages {
 void dat_pages_open(struct dat_pages *p, struct dat *dat, struct dat_cpu *cpu);
 /* Return the next page of cpu->page_size bytes, or NULL at the end of the CPU's data. */
 const uint8_t *dat_pages_next(struct dat_pages *p);
-/* Report whether the page of the last dat_pages_next() ends before the wanted time. */
+/* Report whether the page that dat_pages_next() returned last ends before the wanted time. */
 bool dat_pages_early(const struct dat_pages *p);
 void dat_pages_close(struct dat_pages *p);
 

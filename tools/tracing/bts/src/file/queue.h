@@ -92,7 +92,7 @@ void queue_end(struct queue *q);
 /* Pipeline: return the oldest batch (NULL after the last batch), and release it. */
 struct batch *queue_peek(struct queue *q);
 void queue_next(struct queue *q);
-/* Pipeline: request that the thread stop. */
+/* Pipeline: tell the thread to stop. */
 void queue_stop(struct queue *q);
 
 #endif

@@ -74,7 +74,7 @@ static void add_run(struct gdb_thread *t, const struct step *s, size_t window)
 		return;
 	}
 	push(t, window, begin, s->from);
-	/* After a system call that does not return, such as exit(), this is the last PC. */
+	/* If no step follows, for example after the system call exit(), the PC remains here. */
 	t->pc = s->from + s->length;
 }
 

@@ -8,8 +8,7 @@
  * If memory runs out, the tool prints a message and exits. The library must not exit, so each of
  * its entry points uses mem_try(). After a failed allocation, a longjmp() to mem_try() skips the
  * functions that called mem_alloc(). Therefore, these functions must not hold a lock while they
- * allocate memory. A pointer that outlives such a function must not change before the allocation
- * has succeeded.
+ * allocate memory. They must allocate memory before they change a pointer that outlives them.
  */
 #include <setjmp.h>
 #include <stdio.h>

@@ -55,7 +55,7 @@ static bool is_source_name(const char *path)
 	const char *name = strrchr(path, '/');
 	const char *dot = strrchr(name ? name : path, '.');
 
-	/* Headers of the C++ library have no extension. */
+	/* Accept headers of the C++ library, which have no extension. */
 	if (!dot)
 		return strstr(path, "/include/c++/");
 	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)

@@ -13,7 +13,7 @@
 #include "lib/mem.h"
 #include "marks.h"
 
-/* The state of a frame: flags, and how many of this frame and its outer frames are counted. */
+/* The state of a frame: flags, and the number of counted frames up to and including this one. */
 #define COUNTED		0x80000000U	/* the compared tree contains the frame */
 #define DROPPED		0x40000000U	/* the compared tree contains no frame inside this frame */
 #define DEPTH		0x3fffffffU
@@ -58,7 +58,7 @@ static int by_place(const void *left, const void *right)
 		return a->pid < b->pid ? -1 : 1;
 	if (a->calls != b->calls)
 		return a->calls < b->calls ? -1 : 1;
-	/* After the same number of calls, a difference in an inner call comes first. */
+	/* If the numbers of calls are equal, the difference in the inner call comes first. */
 	if (a->depth != b->depth)
 		return a->depth > b->depth ? -1 : 1;
 	return a->number < b->number ? -1 : 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Build the trees of bts tui. A tree is a list of all calls on one stack of a task, in the order of
- * time. Each node of a call contains the index of the first node after the call. So a folded call
- * can be skipped in one step, and nodes need no lists of children.
+ * Build the trees of bts tui. A tree is a list of the calls and rows on one stack of a task, in the
+ * order of time. The node of a call contains the index of the first node after the call. So the
+ * screen can skip a folded call in one step, and nodes need no lists of children.
  *
  * To limit the memory to 64 MiB, only the first million calls and rows of a trace are stored. The
  * user can select another part with --time and --task. The sums by function and line include the
@@ -312,7 +312,7 @@ uint32_t tree_before(const struct tree *tree, uint32_t node)
 
 	if (!node)
 		return NODE_NONE;
-	/* If the preceding node is inside folded calls, return the outermost folded call. */
+	/* If the preceding node is inside folded calls, return the outermost of these calls. */
 	for (uint32_t n = tree->nodes[before].parent; n != NODE_NONE; n = tree->nodes[n].parent)
 		if (tree->nodes[n].folded)
 			before = n;

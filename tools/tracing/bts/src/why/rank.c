@@ -112,7 +112,7 @@ static int by_way(const void *left, const void *right)
 	return (a->same > b->same) - (a->same < b->same);
 }
 
-/* Report whether the error was loaded after @c, and @c never had the same outcome in @good. */
+/* Return true if the error was loaded after @c, and @good lacks a condition with this outcome. */
 static bool is_foreign_load(const struct condition *c, const struct trail *good)
 {
 	return c->load && !bsearch(c, good->list, good->nr, sizeof(*c), by_way);
@@ -127,9 +127,9 @@ static bool has_reason(const struct ranking *r, const struct condition *c)
 }
 
 /*
- * Add conditions after a difference, because the failing check may follow the difference. It may be
- * in code that only the failed call executed, or in a caller that tests the function's return
- * value.
+ * Add conditions after a difference, because the failing check may follow the difference. The check
+ * may be in code that only the failed call executed, or in a caller that tests the function's
+ * return value.
  */
 static void add_foreign(struct ranking *r, struct history *h)
 {

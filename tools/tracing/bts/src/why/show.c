@@ -142,7 +142,7 @@ static void show_reason(const struct history *h, const struct ranking *r, size_t
 		return;
 	if (!reason->parted) {
 		place_with_line(text, sizeof(text), &reason->difference->place);
-		fprintf(out, "     they part earlier, at %s\n", text);
+		fprintf(out, "     the two calls differ earlier, at %s\n", text);
 		return;
 	}
 	way(text, sizeof(text), h, reason, 1);

@@ -40,7 +40,7 @@ static bool ends_in_panic(struct object *o, uint64_t addr)
 	return kind == INSN_CALL && !strcmp(object_sym(o, target)->name, "__stack_chk_fail");
 }
 
-/* Report whether a place is in the activation's function. A run may end in another function. */
+/* Check that a place is in the activation's function, because a run may end in another function. */
 static bool is_own(const struct trail *t, uint32_t activation, const struct place *place)
 {
 	const struct sym *own = t->forest->functions[t->activations[activation].function].sym;

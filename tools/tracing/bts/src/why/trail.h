@@ -59,7 +59,7 @@ struct trail {
 
 /* Collect the conditions of the call, and the loads of the error number @error. */
 void trail_walk(struct trail *t, struct forest *f, const struct system_call *call, int error);
-/* Return how likely the condition is the failing check (0 to 100), judged by this call alone. */
+/* Return the likelihood (0 to 100) that @c is the failing check, judged by this call alone. */
 unsigned int trail_weight(const struct trail *t, const struct condition *c);
 void trail_free(struct trail *t);
 
