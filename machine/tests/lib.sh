@@ -10,9 +10,9 @@
 #	BTS_CASE	run only the cases whose names begin with this word
 #	BTS_SLOW	1: run the slow cases too
 #
-# The exit status of a part is 0 if all tests passed, 1 if a test failed, 124 if a machine ran out
-# of time, or 125 if a machine was lost. 124 and 125 come from machine/vm/run. The caller must set
-# $top.
+# The exit status of a part is 0 if all tests passed, 1 if a test failed, 123 if a console showed an
+# oops, a warning or the like, 124 if a machine ran out of time, or 125 if a machine was lost. The
+# statuses 123 to 125 come from machine/vm/run. The caller must set $top.
 
 # shellcheck source=machine/lib.sh disable=SC2154
 . "$top/machine/lib.sh"

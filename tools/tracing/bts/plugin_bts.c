@@ -16,7 +16,7 @@
  * between the previous pack of the CPU and this pack. The sequence numbers of the packs show how
  * many branches are missing. This option is off by default, because it works only if the plugin
  * gets every entry of one ring buffer in order. trace-cmd report passes all entries in order only
- * if it reads a single instance without a filter. KernelShark never does.
+ * if it reads a single instance without a filter. KernelShark never passes all entries in order.
  *
  * If an entry ends before its last field, the entry is damaged. The plugin also checks bts_branch
  * entries for this damage, because libtraceevent would read past the end of a damaged entry.
@@ -124,7 +124,7 @@ static void plugin_put_rows(struct trace_seq *s, struct tep_handle *tep, const c
 			 decoder.left);
 }
 
-/* Traces of the first versions of the tracer contain packs without a format field. */
+/* Packs of the first versions of the tracer have no format field, but have BTS_PACK_FORMAT. */
 static unsigned int plugin_format(struct tep_event *event, struct tep_record *record)
 {
 	unsigned long long format;

@@ -246,7 +246,7 @@ struct bts_totals {
 	uint64_t	guessed;
 };
 
-/* Callbacks of bts_run(). If a callback returns nonzero, bts_run() ends and returns the value. */
+/* Callbacks of bts_run(). If a callback returns nonzero, bts_run() ends and returns this number. */
 typedef int (*bts_branch_fn)(void *ctx, const struct bts_task *task, struct bts_branch *branch);
 /* @task is NULL if the row concerns a CPU and not a task. */
 typedef int (*bts_row_fn)(void *ctx, const struct bts_task *task, const struct bts_row *row);

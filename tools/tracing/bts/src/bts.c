@@ -2,8 +2,6 @@
 /*
  * bts: record every branch that a program takes, and answer questions about the run.
  *
- * The table commands[] is used to find a command, and to print the usage.
- *
  * Exit status: 0 on success; 1 on failure, with "bts: what: object: reason" on standard error; 2 on
  * misuse. The commands bts record and bts diff also use other exit statuses.
  */

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write a flame graph as an SVG picture for browsers. Each box is a function. The width of a box is
- * the cost of the function and all its callees. The box below a function is the function's caller.
- * Boxes are sorted by name from left to right.
+ * Write a flame graph as an SVG picture for browsers. The lowest box stands for all tasks, and each
+ * box on the lowest box stands for a task name. Every other box is a function. The width of a box
+ * is the cost of the function and all its callees. The box below a function is the function's
+ * caller. The boxes that have the same box below them are sorted by name from left to right.
  *
  * A tooltip shows the name and the count of a box. The last line contains the number of boxes that
- * are too narrow or too deep to be drawn. The script in the picture handles clicks. A browser runs
- * the script only if the user opens the picture itself, not a page with the picture.
+ * are too narrow or too deep to be drawn, without the boxes above them. The script in the picture
+ * handles clicks. A browser runs the script only if the user opens the picture itself, not a page
+ * with the picture.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 
 /**
  * struct timeline - a dump of calls over time
- * @text:	the output, where a failed write ends the run
+ * @text:	the output; if a write fails, the run ends
  * @begin:	time of the first branch in nanoseconds; the callbacks' times are relative to @begin
  * @enter:	called for each call, at f->ts, or NULL
  * @leave:	called for the end of each call

@@ -6,7 +6,7 @@
  *	compressed:	number of chunks | size, decompressed size, bytes of each chunk
  *
  * If the file has an index, chunks before the wanted time are skipped. Chunks that contain mapping
- * rows are still read, because the wanted branches may be in these mappings.
+ * rows are still read, because these rows may report the files of the wanted branches.
  *
  * Each iterator belongs to one thread. All iterators can share the file descriptor, because
  * pread() does not use the descriptor's offset.

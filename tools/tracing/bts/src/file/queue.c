@@ -7,9 +7,9 @@
  * The queue is a ring that reuses its batches, so memory use does not grow with the trace. One lock
  * protects the whole queue.
  *
- * A thread that waits for batches or for room is woken only when the queue is half full. A wake-up
- * for each batch would be slow, because processing a batch takes only ten microseconds, and a
- * wake-up takes five microseconds.
+ * A thread that waits for batches or for room is woken only when the queue is half full, or when
+ * the other thread ends. A wake-up for each batch would be slow, because processing a batch takes
+ * only ten microseconds, and a wake-up takes five microseconds.
  */
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
  *
  * gdb can only read code and constants, which are in the read-only segments of files, because a
  * trace does not contain other memory. The segments are extended to whole pages, as in the memory
- * of the process. Without this extension, gdb would be a hundred times slower, because gdb reads
- * whole cache lines.
+ * of the process. gdb reads memory in whole cache lines, and would be a hundred times slower if it
+ * could not read the whole line at the end of a segment.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -32,9 +32,10 @@ bool source_read(struct source *s, const char *path);
 void source_free(struct source *s);
 
 /*
- * Return a line of a source file, or NULL. The first line has number 1. Only files with the
- * extension of a source file are read. Otherwise, untrusted debug information could contain the
- * name of a secret file, and the lines of this file could appear in output for other people.
+ * Return a line of a source file, or NULL. The first line has number 1. Only headers of the C++
+ * library and files with the extension of a source file are read. Otherwise, untrusted debug
+ * information could contain the name of a secret file, and the lines of this file could appear in
+ * output for other people.
  */
 const char *sources_line(struct sources *all, const char *path, unsigned int line);
 void sources_free(struct sources *all);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Print control characters as \xNN on standard output and error, if they are terminals. */
+/* If standard output or error is a terminal, print control characters there as \xNN. */
 void terminal_guard(void);
 /* Clear the screen if standard output is a terminal. */
 void terminal_clear(void);

@@ -15,7 +15,7 @@
 /**
  * struct mark - a difference, and its place in a task
  * @pid:	the PID of the task
- * @number:	number of the difference, from 1, which is the same in both runs
+ * @number:	number of the difference, counted from 1; the number is the same in both runs
  * @calls:	number of counted calls (is_counted()) before the difference
  * @depth:	number of calls in @calls that have not ended at the difference
  * @rows:	the lines of the difference's text

@@ -8,7 +8,8 @@
  * next to an instruction that loads the error number. If several conditions are equally likely,
  * list the last executed condition first.
  *
- * Without a successful call, rank all conditions of the failed call in the same way.
+ * Without a successful call, rank all conditions of the failed call in the same way, but leave out
+ * conditions whose likelihood is 0.
  */
 #include <stdlib.h>
 #include <string.h>

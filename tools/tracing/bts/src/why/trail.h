@@ -34,7 +34,8 @@ struct activation {
  * @activation:	the call that executed the jump
  * @index:	index among the conditions of the activation
  * @before:	the error number was loaded before the jump
- * @load:	address of an instruction that loaded the error number before the next jump, or 0
+ * @load:	address of the instruction that loaded the error number after this jump and before
+ *		the next condition, or 0
  */
 struct condition {
 	struct place	place;
