@@ -438,8 +438,8 @@ random_end() {
 
 # ---- leaks ---------------------------------------------------------------------------
 
-# Check that the used memory has not grown since the first tenth of the rounds. That tenth, which is
-# at least one round, fills the caches.
+# Check that the used memory has not grown too much since the first tenth of the rounds. These first
+# rounds fill the caches.
 memory_result() {
 	awk -v before="$used" -v after="$(in_use)" -v rounds="$rounds" '
 		BEGIN {

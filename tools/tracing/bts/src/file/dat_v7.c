@@ -183,7 +183,7 @@ static uint64_t chunks_end(struct dat *dat, uint64_t offset, uint64_t end)
 }
 
 /*
- * Find each CPU's data in a data section for which a truncated file has no option BUFFER. Each
+ * In a truncated file, find each CPU's data in a data section that no option BUFFER describes. Each
  * CPU's data begins at a page boundary. Number the CPUs from 0, because the real numbers are
  * unknown. In an uncompressed section, the end of a CPU's data is unknown, so assign all data to
  * CPU 0.
