@@ -37,7 +37,7 @@ def guest(name):
 
 
 def ok(passed, name, *why):
-    """Print a result. The lines of `why` explain a failure."""
+    """Print a result. After a failure, also print the lines `why`, which explain the failure."""
     RESULTS.append(passed)
     for line in why if not passed else ():
         print("#", line)

@@ -3,8 +3,8 @@
  * kinds: take near branches of every kind, and execute system calls, page faults and string
  * instructions between the branches.
  *
- * The judge uses two labels. At after_syscall, SYSCALLS calls of getppid() return. At je_0, a
- * conditional branch to the next instruction is taken.
+ * The judge uses two labels. The system call getppid() returns SYSCALLS times to after_syscall. At
+ * je_0, the program takes a conditional branch whose target is the next instruction.
  */
 #define SYSCALLS	100
 #define PAGES		32

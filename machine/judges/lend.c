@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * lend MIB COMMAND [ARGS...]: without a driver, give the CPU a Debug Store buffer.
+ * lend MIB COMMAND [ARGS...]: give the CPU a Debug Store buffer without using a driver.
  *
  * The program must run in a guest with pti=off nokaslr and one CPU. The program allocates four
- * times the memory that the buffer needs, searches this memory for enough consecutive page frames,
- * and sets IA32_DS_AREA to the address of these page frames in the kernel's direct mapping. The
- * first page frame is the management area. The other page frames are a circular buffer of MIB MiB.
- * Then the program switches BTS on for both privilege levels, prints this line, and repeats COMMAND
- * forever:
+ * times the memory that the buffer needs, and searches this memory for enough consecutive page
+ * frames. Then the program sets IA32_DS_AREA to the address of these page frames in the kernel's
+ * direct mapping. The first page frame is the management area. The other page frames are a circular
+ * buffer of MIB MiB. Finally, the program switches BTS on for both privilege levels, prints the
+ * line below, and runs COMMAND again and again:
  *
  *     lent PHYSICAL-ADDRESS RECORDS
  *

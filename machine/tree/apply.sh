@@ -5,7 +5,7 @@
 #
 #	patches/linux		the series, for the newest kernel
 #	patches/6.12		backports that 6.12 needs before the series
-#	patches/6.12/overrides	hunks that differ on 6.12, under the name of their patch
+#	patches/6.12/overrides	a file NAME.patch contains the hunks that NAME.patch needs on 6.12
 #
 # A file "series" contains these lines:
 #

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The part of machine/vm/run that runs on the host: add the job to the initramfs, start the
- * emulator, move the bytes of the command's streams, and exit with the command's status.
+ * The part of machine/vm/run that runs on the host: add the job (see wire.h) to the initramfs,
+ * start the emulator, move the bytes of the command's streams, and exit with the command's status.
  *
  *	host OPTIONS -- EMULATOR ARGS... -- COMMAND ARGS...
  *
@@ -15,8 +15,8 @@
  *	the machine ended or panicked, QEMU died	125 and the console's tail
  *	Ctrl-] three times, with --tty			125
  *	the timeout has passed				124 and the console's tail
- *	SIGINT, SIGTERM, SIGHUP, SIGQUIT		this program dies of the same signal, or,
- *							with FORWARD, of the second signal
+ *	SIGINT, SIGTERM, SIGHUP, SIGQUIT		this program dies of the same signal. With
+ *							FORWARD, only a second signal ends it
  *	SIGKILL						the kernel kills the emulator
  *
  * If the option TROUBLE is given and a line of the console matches TROUBLE, the status is 123,
@@ -388,14 +388,17 @@ static void open_streams(void)
 	stream_open(&streams[OUT], "standard output", sockets[WIRE_STDOUT], dup(STDOUT_FILENO));
 	stream_open(&streams[ERR], "standard error", sockets[WIRE_STDERR], dup(STDERR_FILENO));
 	/*
-	 * Close our standard output, so that the reader of standard output sees the end as soon as
-	 * the stream closes its duplicate of standard output.
+	 * Close our standard output. The stream then has the only descriptor, so the reader sees
+	 * the end as soon as the stream closes this descriptor.
 	 */
 	dup2(null, STDOUT_FILENO);
 	close(null);
 }
 
-/* Open closed standard descriptors, so that no other file gets the descriptor numbers 0 to 2. */
+/*
+ * If a standard descriptor is closed, open /dev/null in its place, so that no other file gets the
+ * numbers 0 to 2.
+ */
 static void fill_standard_files(void)
 {
 	int fd;

@@ -4,8 +4,8 @@
  *
  * The sockets have neither a path nor a port number, so several machines can run at the same time,
  * and this program does not have to remove socket files. The protocol of the monitor is QMP, in
- * which each line is a JSON object. The monitor sends little output, so each search starts at the
- * beginning of the output. After the emulator has stopped, the console's file does not change.
+ * which each line is a JSON object. The monitor sends little output, so each search may start at
+ * the beginning of the output. After the emulator has stopped, the console's file does not change.
  */
 #define _GNU_SOURCE
 #include <err.h>

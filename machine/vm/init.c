@@ -12,10 +12,10 @@
  * a command that opens /dev/stderr would get -EBUSY. With --tty, a pty replaces the three pipes.
  *
  * There is one thread and one poll loop, streams_move() of stream.c. When the command ends, this
- * program sends the remaining contents of the pipes, then the last report. Later output of the
- * command's children is lost. The host ends the machine, so this program never exits. If this
- * program fails, it prints a message on the console, and resets the machine. The host then reports
- * a lost machine, and prints the end of the console.
+ * program sends the remaining contents of the pipes, then a last struct wire_report. Later output
+ * of the command's children is lost. The host ends the machine, so this program never exits. If
+ * this program fails, it prints a message on the console, and resets the machine. The host then
+ * reports a lost machine, and prints the end of the console.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -87,7 +87,10 @@ static void open_ports(void)
 
 	for (port = WIRE_STDIN; port < WIRE_PORTS; port++)
 		ports[port] = open_port(port);
-	/* Wait for the control port, which the host connects after all other ports. */
+	/*
+	 * Wait until the control port is connected. The other ports are connected earlier (see
+	 * wire.h).
+	 */
 	fd.fd = ports[WIRE_CONTROL];
 	while (poll(&fd, 1, 0) > 0 && (fd.revents & POLLHUP))
 		usleep(2000);
@@ -206,7 +209,10 @@ static pid_t start_on_terminal(void)
 		err(1, "pty");
 	if (!pid)
 		run_command();
-	/* Make the terminal non-blocking, because it may accept only a part of a stream's bytes. */
+	/*
+	 * Make the terminal non-blocking, because a blocking write() waits if the terminal does not
+	 * accept all bytes.
+	 */
 	fcntl(terminal, F_SETFL, O_RDWR | O_NONBLOCK);
 	stream_open(&streams[IN], "stdin", ports[WIRE_STDIN], dup(terminal));
 	stream_open(&streams[OUT], "stdout", terminal, ports[WIRE_STDOUT]);

@@ -19,18 +19,18 @@ class Lost(Exception):
 
 
 def emulator_args(where):
-    """Return the emulator's arguments for one more monitor, at `where` (-chardev's syntax)."""
+    """Return arguments that make the emulator open a monitor at `where` (-chardev's syntax)."""
     return ["-chardev", f"socket,id=qmp,{where}", "-mon", "chardev=qmp,mode=control"]
 
 
 def run_args(path):
-    """Return the arguments of machine/vm/run for one more monitor, at `path`."""
+    """Return arguments that make machine/vm/run open a monitor at `path`."""
     return [word for arg in emulator_args(f"path={path},server=on,wait=off")
             for word in ("--qemu-arg", arg)]
 
 
 def connect(path, timeout=None):
-    """Connect to the monitor of run_args(path), with `timeout` seconds for each answer."""
+    """Connect to the monitor of run_args(path). Each answer may take `timeout` seconds."""
     sock = socket.socket(socket.AF_UNIX)
     sock.settimeout(timeout)
     sock.connect(path)
@@ -81,7 +81,7 @@ class Monitor:
                 return message["return"]
 
     def human(self, command, cpu=0):
-        """Return the answer of the human monitor, with `cpu` as the current CPU."""
+        """Return the human monitor's answer to a command that is about `cpu`."""
         return self.command("human-monitor-command", **{
             "command-line": command, "cpu-index": cpu}).replace("\r", "")
 

@@ -121,9 +121,9 @@ static void stream_run(struct stream *s, const struct pollfd *fds)
 }
 
 /*
- * Wait for events of @streams and @others, and move bytes. Pass @timeout to poll(), but if
- * @timeout is 0 and a stream contains bytes to write, wait without a timeout. Return the result of
- * poll(), and set .revents in @others.
+ * Wait for events of @streams and @others, and move bytes. The function passes @timeout to poll(),
+ * with one exception: if @timeout is 0 while a stream contains bytes to write, the function waits
+ * for an event. Return the result of poll(), and set .revents in @others.
  */
 int streams_move(struct stream *streams, int nr, struct pollfd *others, int nr_others, int timeout)
 {

@@ -6,17 +6,17 @@
  *
  *	stdin		bytes of the command's standard input
  *	stdout, stderr	bytes of the command's standard output and standard error
- *	control		to the guest: a struct winsize whenever the terminal changes its size,
- *			or with ws_row 0 and ws_col N to send signal N to the command
+ *	control		to the guest: a struct winsize whenever the terminal changes its size.
+ *			If ws_row is 0, init.c sends signal number ws_col to the command
  *			to the host: struct wire_report
  *
  * The three streams contain only the command's bytes, so escape sequences are not necessary. A slow
  * reader on the host slows the command down, like a slow reader of a pipe.
  *
- * If the host closes a port, the emulator reports this to the guest's kernel. Therefore the guest
- * notices that standard input has ended, or that the reader of standard output is gone. If the
- * guest closes a port, the emulator does not report this to the host. Instead, a report contains
- * the total bytes of each output stream. The order of data on different ports is undefined.
+ * If the host closes a port, the emulator informs the guest's kernel. Therefore the guest notices
+ * that standard input has ended, or that the reader of standard output is gone. If the guest closes
+ * a port, the emulator does not inform the host. Instead, a report contains the total bytes of each
+ * output stream. The order of data on different ports is undefined.
  *
  * The guest's kernel connects the ports in the order of their numbers, and the control port has the
  * highest number. If the control port is connected and another port is not connected, the host has
