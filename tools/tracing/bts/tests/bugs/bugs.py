@@ -6,9 +6,9 @@
                                         runs
     bugs.py judge BTS DIR...            judge the traces that record.sh made, and print KTAP
 
-A mutant has one broken line (see mutate.py), which the program's own tests notice. bts diff ranks
-the branches that separate failed runs from passed runs. The broken line counts as found if
-one of the first branches is in this line or leads to this line.
+A mutant has one broken line (see mutate.py), and the program's own tests notice the mutant. bts
+diff ranks the branches that separate failed runs from passed runs. The broken line counts as found
+if one of the highest-ranked branches is in this line or leads to this line.
 """
 import collections
 import concurrent.futures
@@ -34,8 +34,8 @@ INPUTS = 150
 # The maximum CPU time of a run in seconds. Recording a run takes a hundred times as long.
 SECONDS = 0.1
 HANGS = 3
-# The first ROWS rows of bts diff must contain the mutated line for at least the share WANTED of the
-# mutants.
+# For at least the share WANTED of the mutants, the first ROWS rows of bts diff must contain the
+# mutated line.
 ROWS = 3
 WANTED = 0.6
 COVERAGE = '-g -O0 --coverage'
@@ -138,7 +138,7 @@ class Drawing:
         return {'passed': sorted(set(passed) - left), 'failed': failed}
 
     def attempt(self):
-        """Return the indexes of the inputs that pass and of those that fail, or None."""
+        """Return the indexes of the passed inputs and the indexes of the failed inputs, or None."""
         if not self.program.make():
             return self.refuse('not compiled')
         results = self.results(self.program.path())

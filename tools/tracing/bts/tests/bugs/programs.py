@@ -135,7 +135,7 @@ class Bc(Program):
         return sorted(set(rng.sample(found, min(ITERATIONS, len(found)))), key=found.index)
 
     def of_file(self, text):
-        """Yield the bc programs of one test. Each program begins with silent definitions."""
+        """Yield the bc programs of one test. The definitions at their beginning print nothing."""
         setup, then = [], list(statements(text))
         for nr, statement in enumerate(then):
             loop = re.match(r'\s*(for ?\((\w+)\s*=[^;]*;[^;]*;[^)]*(?:\([^)]*\)[^)]*)*\) ?)'

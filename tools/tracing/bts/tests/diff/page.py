@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Does the HTML page of bts diff contain everything that the text contains?
 
-faults() compares both outputs for two traces, and rank_faults() compares them for passed and
-failed runs. Expat parses the page. The page must be well-formed XML, must refer to nothing outside
-of itself, and must contain each difference of the text with both sides. If the source is at hand,
-the page must also contain the line of each difference.
+For two traces, faults() compares the page with the text. For passed and failed runs, rank_faults()
+does the same. Expat parses the page. The page must be well-formed XML, must refer to nothing
+outside of itself, and must contain each difference of the text with both sides. If the source is
+available, the page must also contain the source line of each difference.
 """
 import os
 import re
@@ -50,7 +50,7 @@ def differences_of_page(root):
 
 
 def outside(page, root):
-    """Return the parts of the page that refer to something outside of it, or could run code."""
+    """Return the parts of the page that refer to something outside the page, or could run code."""
     wrong = ['<%s %s="%s">' % (e.tag, name, value) for e in root.iter()
              for name, value in e.attrib.items()
              if name in ('src', 'srcset', 'action', 'style') or name.startswith('on') or

@@ -13,8 +13,8 @@ argument must not differ.
 
 The second judge is GNU diff. It compares the addresses of all instructions that the program
 executed, which steps.c found by single-stepping. The branch of each difference must be in a hunk or
-right before it. A hunk without such a branch must lie between a difference and the place where
-the runs meet again, because GNU diff may match parts of the runs by chance before this place.
+right before it. A hunk without such a branch must lie between a difference and the place where the
+runs meet again. Before this place, GNU diff may match parts of the runs by chance.
 
 For each pair, page.py checks that the page (--html) contains the differences of the text and their
 source lines.
@@ -87,7 +87,7 @@ def compare(bts, a, b, *options):
 
 
 def filtered(bts, a, b):
-    """Return what is wrong with the output of --dso, where a difference may lack branches."""
+    """Return what is wrong with the output of --dso, which may hide branches of a difference."""
     wrong = []
     for words in [], ['--json'], ['--html', '-']:
         done = subprocess.run([bts, 'diff', *words, '--dso', 'libc.so.6', a, b],
@@ -200,8 +200,8 @@ class Steps:
             inside = set(a[max(a1 - 2, 0):a2] + b[max(b1 - 2, 0):b2])
             begun = [places[p] for p in inside if p in places]
             used |= inside & set(places)
-            # Ignore recursions, because deeper calls return to the address at which the runs meet
-            # even before the runs meet.
+            # Ignore the meeting address of a recursion, because deeper calls return to this address
+            # before the runs meet.
             meets = {int(d['meet']['address'], 16) for d in last
                      if 'meet' in d and d['kind'] != 'recursion'}
             if not begun and (not last or meets & set(a[last_line:a1 - 1])):

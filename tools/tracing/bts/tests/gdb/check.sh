@@ -229,7 +229,8 @@ judge_listen() {
 	[ $connected -eq 0 ] && [ "$local" = 0100007F ]
 }
 
-# If reading a trace takes longer than gdb's timeout, gdb repeats its first packet.
+# If reading a trace takes longer than gdb's timeout, gdb repeats its first packet. The repetition
+# must not cause an error.
 judge_patience() {
 	gdb -nx -batch -ex 'set sysroot' \
 		-ex "target remote | sleep 5; exec '$bts' gdb --stdio bts_signal.dat" \

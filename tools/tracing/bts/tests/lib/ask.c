@@ -85,7 +85,7 @@ static void add_place(struct answers *a, const struct bts_task *task,
 	      "a function does not have its own name");
 }
 
-/* Look up equal branches only once. Then b->user is the name of the branch's kind. */
+/* If b->user is not set, look up the branch, and set b->user to the name of the branch's kind. */
 static int branch(void *ctx, const struct bts_task *task, struct bts_branch *b)
 {
 	struct answers *a = ctx;

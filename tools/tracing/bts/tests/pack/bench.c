@@ -32,7 +32,7 @@
 #define MAX_CODE	(PAGE - 16 - 8 - ENTRY_HEAD)
 
 struct branches {
-	struct ds_bts_record	*rec;	/* `flags` has the PID */
+	struct ds_bts_record	*rec;	/* in `flags`, the PID of the task */
 	size_t			nr;
 };
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # check.sh [--runs N] DIR: run the programs that the Makefile built in DIR, and print KTAP. Without
-# --runs, run the KUnit test cases and the plugin's test. Then run each fuzzer with its corpus, and
-# for another 5 seconds. With --runs, run only the fuzzers, with N inputs each.
+# --runs, run the KUnit test cases and the plugin's test. Then let each fuzzer run its corpus, and
+# try new inputs for 5 seconds. With --runs, run only the fuzzers, with N inputs each.
 
 set -u
 

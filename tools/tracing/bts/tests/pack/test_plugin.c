@@ -218,7 +218,10 @@ static void test_rows(struct tep_handle *tep)
 	       "DAMAGED: 3 branches of the pack are missing", "a pack that is damaged");
 }
 
-/* Return: the row of an entry that is truncated to @size bytes, beginning at the row's colon. */
+/*
+ * Return: the row of an entry that is truncated to @size bytes. The result begins at the row's
+ * colon.
+ */
 static const char *print_cut(struct tep_handle *tep, u16 type, int size)
 {
 	struct entry entry;

@@ -79,7 +79,8 @@ for program in bts_jumps bts_fault bts_signal; do
 	check "import of intel_bts//: $program, each branch of user space" intel_both $program
 	check "import of intel_bts//u: $program" intel_user $program
 done
-# A recording by bts itself must also contain these branches, and the branches of child processes.
+# If bts itself records a program, the trace must contain the same branches, and also the branches
+# of child processes.
 live_both() { # PROGRAM
 	rows "$1-live.dat" >branches &&
 		"$progs/bts_compare" -p "$(tasks "$1-live.dat")" "$progs/$1.expect" branches
@@ -119,7 +120,8 @@ check "import of a cut file, of other files, and of no file" cut_short
 # --- Compared with the tracer ---------------------------------------------------------
 
 # The tracer and perf must report the same number of instructions for each function, and the same
-# executed addresses. Only the tracer counts branches into the kernel.
+# executed addresses. Do not compare the numbers of branches, because only the tracer counts
+# branches into the kernel.
 counts() { # FILE
 	bts top --json -n 0 "$1" | grep -v -e '"dso":"\[kernel\]"' -e '"bill"' |
 		sed 's/"branches":.*//' | sort

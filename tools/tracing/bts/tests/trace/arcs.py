@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Compare the callers and callees of two profiles: arcs.py THEIRS OURS OBJECT
 
-THEIRS is a file of callgrind. OURS is a file of `bts dump -f callgrind`. An arc is a pair of a
-caller and a callee in the object. The first line of the output has the number of arcs with equal
-counts, and the number of all arcs. The differences follow.
+THEIRS is the output of callgrind. OURS is the output of `bts dump -f callgrind`. An arc is a pair
+of a caller and a callee in the object. The first line of the output has the number of arcs with
+equal counts, and the number of all arcs. The differences follow.
 
 If the object has no local symbols, a jump may lead to a function without a name. callgrind counts
 this function as a part of the function that jumps, but bts counts it as a separate function.

@@ -5,9 +5,9 @@ Compare a trace with its copy, in which N processes run the same program at diff
 
     clones.py BTS TRACE COPY N
 
-generate.c has made the copy with BTS_PROCESSES=N. Process K has PIDs that are 1000 * K higher, and
-maps its files 4096 * K bytes higher. Each branch, and each call of main(), must have the same
-names as in the trace.
+generate.c has made the copy with BTS_PROCESSES=N. In process K, the PIDs are 1000 * K higher than
+in TRACE, and the files are mapped 4096 * K bytes higher. Each branch, and each call of main(), must
+have the same names as in TRACE.
 """
 import csv
 import subprocess
@@ -27,7 +27,7 @@ def shifted(address, by):
 
 
 def branches(bts, trace, clone=0):
-    """Return the branches of each task, with the addresses and the PID of a clone."""
+    """Return the branches of each task, with PIDs and addresses changed to those of a clone."""
     tasks = {}
     for row in csv.DictReader(run(bts, "dump", "-f", "csv", trace).splitlines()):
         if row["kind"] == "row" or row["ts"].startswith("#"):

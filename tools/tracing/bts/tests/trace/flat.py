@@ -36,7 +36,7 @@ def symbols(path):
 
 
 def text(path):
-    """Return the first address of .text, and the address after the last."""
+    """Return the first address of .text, and the first address after .text."""
     row = re.search(r" \.text +\S+ +(\w+) \w+ (\w+)", "\n".join(output("readelf", "-SW", path)))
     return int(row[1], 16), int(row[1], 16) + int(row[2], 16)
 

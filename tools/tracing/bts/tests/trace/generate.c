@@ -16,7 +16,7 @@
  *				of the previous branch, similar to erratum AAJ122
  *	BTS_SMALL=1		leave out most formats and symbols, so that random damage hits
  *				bytes that matter
- *	BTS_TASKS=N		let N tasks take turns, one for each repetition, as if they were
+ *	BTS_TASKS=N		assign the repetitions to N tasks in turn, as if these tasks were
  *				threads of the recorded process. No task ends
  *	BTS_PROCESSES=N		like BTS_TASKS=N, but with N processes, which map their files at
  *				different addresses

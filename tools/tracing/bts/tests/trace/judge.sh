@@ -91,7 +91,7 @@ own_functions() {
 		grep -v '^_\|^frame_dummy\|^register_tm\|^deregister_tm' | sort -u
 }
 
-# arcs FILE: print how often functions of $work/own call each other, according to FILE of callgrind.
+# arcs FILE: print how often functions of $work/own call each other, according to callgrind's FILE.
 arcs() {
 	awk 'function name(s) { sub(/\047[0-9]+$/, "", s); sub(/\(.*/, "", s); return s }
 		NR == FNR { own[$1]; next }
@@ -129,7 +129,8 @@ judge_lld() {
 		"$bts" replay -F main calls-lld.dat >"$work/text" && grep -q ' 0 gaps' "$work/text"
 }
 
-# same_names TRACE: TRACE of a stripped program must have the same function names as calls.dat.
+# same_names TRACE: for TRACE, the trace of a stripped program, bts must find the same functions as
+# for calls.dat.
 same_names() {
 	own_functions calls >"$work/own"
 	bts_counts "$1" calls | join - "$work/own" >"$work/ours"
@@ -252,8 +253,8 @@ same_lines() {
 	list=${2:-$work/gcov}
 	[ -s "$list" ] || gcov_counts "$list" 8
 	sed -n 's/^DA:\([0-9]*\),/\1 /p' "$1" | sort >"$work/ours"
-	# The command join drops lines that only one file counts, for example the first line of a
-	# function: gcov counts the line of its name, and bts counts the line of its brace.
+	# The command join drops lines that only one file counts. For example, gcov counts the line
+	# of a function's name, and bts counts the line of the function's brace.
 	join "$list" "$work/ours" | awk '
 		$2 != $3 { print "# line " $1 ": gcov " $2 ", bts " $3; bad = 1 }
 		END { exit bad || NR < 30 }'
@@ -266,8 +267,9 @@ judge_gcov() {
 
 five='calls-O0.dat calls-O0-.dat calls-O0-1.dat calls-O0-2.dat calls-O0-3.dat'
 
-# Counts of five traces together must equal the counts of gcov, and the sums of the single traces.
-# All jumps of a line must have the count "-" exactly if the line was never executed.
+# If bts cover adds up five traces, the counts must equal the counts of gcov, and also the sums of
+# the counts from the single traces. If a line was never executed, all its jumps must have the count
+# "-". In any other line, at least one jump must have a number.
 judge_five() {
 	gcov_counts "$work/gcov5" 8 '' 1 2 3
 	# shellcheck disable=SC2086 # a list
@@ -471,9 +473,9 @@ judge_stacks() {
 	"$bts" dump -f folded loads.dat 2>/dev/null | grep -q 'main;twice '
 }
 
-# The program told-PROGRAM, which is built with -finstrument-functions, must print the same calls.
-# The outermost calls must contain all instructions. Stacks may be guessed only in fibers.dat,
-# because fibers.c switches from several stacks at the same address.
+# The program told-PROGRAM, which is built with -finstrument-functions, must print the same calls as
+# bts replay. The outermost calls must contain all instructions. Stacks may be guessed only in
+# fibers.dat, because fibers.c switches from several stacks at the same address.
 judge_tree() { # TRACE PROGRAM
 	"./told-$2" >"$work/told" && "$bts" replay "$1.dat" >"$work/replay" &&
 		"$progs/../tree.py" "$work/replay" "$work/told" "told-$2" || return 1
@@ -650,7 +652,8 @@ for row in csv.reader(sys.stdin):
 	done
 }
 
-# The tool llvm-bolt must not report a stale profile. The new program's output must be the same.
+# The tool llvm-bolt must not report a stale profile. The new program must print the same output as
+# the old program.
 judge_bolt() {
 	"$bts" dump -f bolt --dso calls -o "$work/fdata" calls.dat >/dev/null &&
 		"$1" calls -o "$work/bolted" -data "$work/fdata" -reorder-blocks=ext-tsp \
@@ -821,7 +824,8 @@ judge_ways_in() {
 		out=$("$work/generate" kernel.dat "$work/in.dat" 1 packs none "$nth" \
 			$(cat "$work/from")) || return 1
 		lossy=$(running "$work/in.dat")
-		echo "# every ${nth}th entry: $out; running before: $lossy, without losses $whole"
+		echo "# every ${nth}th entry into the kernel: $out; functions running before the trace:" \
+			"$lossy, without losses $whole"
 		[ "${out%% *}" -gt 20 ] && [ "$lossy" -le $((whole + 2)) ] &&
 			tail -n 1 "$work/text" | grep -q ' [0-9]* stacks guessed' || return 1
 	done
@@ -881,8 +885,8 @@ judge_window() {
 }
 
 # Leave out some records of forward jumps in the kernel, without a loss row. The tool must find a
-# gap for each of these records. (If a backward jump is missing, the remaining branches may be a
-# possible path.)
+# gap for each of these records. (If a backward jump is missing, there may be no gap, because the
+# remaining branches may be a possible path.)
 judge_missing() {
 	build_generate || return 1
 	"$bts" dump -f csv kernel.dat 2>/dev/null | awk -F, '

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Compare stacks with gdb's: places.py REPLAY PLACE... -- PROGRAM [ARGS]
 
-REPLAY is the output of `bts replay` for the program. A place is FUNCTION:N, the Nth entry of the
-function. At each place, gdb must show the same frames of the program's own functions.
+REPLAY is the output of `bts replay` for the program. A place is FUNCTION:N, the moment when the
+program enters the function for the Nth time. At each place, gdb and REPLAY must show the same
+frames of the program's own functions.
 """
 import re
 import subprocess
@@ -32,7 +33,7 @@ def by_gdb(program, place):
 
 
 def by_trace(replay, place):
-    """Return the frames at the place, except those that ended with a jump to another function."""
+    """Return the frames at the place, without frames that ended with a jump to another function."""
     function, nth = place.rsplit(":", 1)
     for frames in entries(replay):
         nth = int(nth) - (plain(frames[-1][1]) == function)

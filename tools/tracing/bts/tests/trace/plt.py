@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Compare the names of stubs with objdump's: plt.py BTS PROGRAM
 
-The trace is PROGRAM.dat. For each address of a stub, bts and objdump must print the same name.
-With IBT, each named stub first jumps to a stub that binds lazily and that objdump does not name.
+The trace is PROGRAM.dat. For each address of a stub, bts and objdump must print the same name. With
+IBT, the first jump of each named stub leads to a second stub, which binds the function. objdump
+does not name the second stub.
 """
 import csv
 import re

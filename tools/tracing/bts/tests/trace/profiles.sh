@@ -3,8 +3,8 @@
 #
 # Test that compilers optimize mix.c with its profile: profiles.sh make|judge DIR BTS
 #
-#	make	dump profiles of mix-1.dat, build mix-sampled and mix-bolted with them, and
-#		other/mix, which is a different build
+#	make	dump profiles of mix-1.dat, and use them to build mix-sampled and mix-bolted.
+#		Also build other/mix, which is a different build of mix.c
 #	judge	compare the recordings of these programs with mix's; print KTAP
 #
 # shellcheck disable=SC2086 # options
@@ -77,7 +77,8 @@ all_add_up() {
 	adds_up profgen && adds_up autofdo && adds_up bolt-pa && adds_up bolt
 }
 
-# refused FORMAT: traces of different builds must be refused, although both are named "mix".
+# refused FORMAT: bts must refuse traces of different builds, although both programs are named
+# "mix".
 refused() {
 	dumped "$1" mix.refused mix-1.dat mix-other.dat 2>mix.said && return 1
 	grep -q '^bts: add up: .*/other/mix: not the same build as in an earlier trace' mix.said

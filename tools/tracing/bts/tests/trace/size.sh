@@ -77,8 +77,8 @@ seconds() {
 	awk '{ print $1 + $2 }' "$work/time"
 }
 
-# Processes that run the same file share steps. So reading a trace of processes must take at most
-# twice as long as reading a trace of threads.
+# For processes that run the same file, bts decodes the file's code only once. Therefore, reading a
+# trace of processes must take at most twice as long as reading a trace of threads.
 same_speed() {
 	threads=$(seconds "$bts" top "$work/threads.dat")
 	processes=$(seconds "$bts" top "$work/processes.dat")

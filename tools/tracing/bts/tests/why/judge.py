@@ -26,7 +26,7 @@ import addr2line
 
 NAMESPACE = "fs/namespace.c"
 
-# The error of each system call, with the files and source lines of the kernel's check.
+# For each system call: the expected error, and the file and the text of each possible check.
 CHECKS = {
     "lseek": ("EINVAL", [("fs/read_write.c", "if (whence <= SEEK_MAX) {")]),
     "pipe2": ("EINVAL", [("fs/pipe.c", "if (flags & ~(O_CLOEXEC | O_NONBLOCK")]),
@@ -61,7 +61,8 @@ SLAB = [("mm/failslab.c", "return should_fail_ex(&failslab.attr, s->object_size,
         ("mm/slub.c", "if (unlikely(should_failslab(s, flags)))")]
 FUNCTION = ("kernel/fail_function.c", "if (should_fail(&fei_fault_attr, 1)) {")
 
-# The error of each call, the check's source lines, the failing function and its return value.
+# For each system call: the expected error, the file and the text of each possible check, the
+# failing function and its return value.
 INJECTED = {
     "eventfd2": ("ENOMEM", [("fs/eventfd.c", "if (!ctx)"), *SLAB]),
     "timer_create": ("EAGAIN", [("kernel/time/posix-timers.c", "if (unlikely(!new_timer))"),
@@ -78,8 +79,8 @@ INJECTED = {
     "setpriority": ("EACCES", [FUNCTION], "__x64_sys_setpriority", "0xfffffffffffffff3"),
 }
 
-# The check must be the first row for the share FIRST_WANTED of the calls. With --alone, the check
-# must be one of the first three rows for the share THREE_WANTED.
+# For at least the share FIRST_WANTED of the calls, the check must be the first row. With --alone,
+# the check must be among the first three rows for at least the share THREE_WANTED.
 FIRST_WANTED = 18 / 20
 THREE_WANTED = 14 / 20
 
@@ -96,8 +97,8 @@ def lines_of(linux, checks):
 
 
 def reasons(bts, options, name, error, trace):
-    """Return the reasons, the most likely first, and whether they are hypotheses. If bts why fails,
-    return None and the error."""
+    """Return the reasons, the most likely reason first, and True if they are hypotheses. If bts why
+    fails, return None and the error."""
     out = subprocess.run([bts, "why", "--json", "--call", name, "--errno", error, *options,
                           trace], capture_output=True, text=True, check=False)
     if out.returncode:
@@ -118,7 +119,8 @@ def text(reason):
 
 
 def judge(what, where, bts, options, linux, cases, rows, part):
-    """Report whether the check is among the first rows in enough traces."""
+    """Report whether a right check is among the first `rows` rows for at least the share `part` of
+    `cases`."""
     good = 0
     wanted = math.ceil(part * len(cases))
     for name, (error, checks, *_) in cases.items():

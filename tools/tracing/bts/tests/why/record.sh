@@ -18,7 +18,7 @@ chmod 777 "$work"
 
 debug=/sys/kernel/debug
 grep -q " $debug " /proc/mounts || mount -t debugfs none $debug
-# Do not log injected faults. Inject faults also into allocations that may sleep.
+# Do not log injected faults. Also inject faults into allocations that may sleep.
 echo 0 > $debug/failslab/verbose
 echo 0 > $debug/fail_function/verbose
 echo N > $debug/failslab/ignore-gfp-wait

@@ -169,7 +169,7 @@ static void do_rename(int bad)
 	syscall(SYS_rename, "old", bad ? "/new" : "new");
 }
 
-/* Let the next fault-injection check in this thread fail. */
+/* Let the kernel inject a fault at the next possible place in a system call of this thread. */
 static void inject(int bad)
 {
 	static int fd;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A small JIT compiler that writes perf's jitdump. It makes code at run time, in a memfd that is
- * mapped twice. The names and bytes are in jit-PID.dump. The program maps this file to announce it.
- * The second function calls the first one twice. Earlier, a third function had the addresses of
- * these two functions.
+ * A small JIT compiler that writes perf's jitdump. The program makes code at run time, in a memfd
+ * that is mapped twice. The names and the bytes of the code are in jit-PID.dump. The program maps
+ * this file, so that a tracer notices the file. The second function calls the first function twice.
+ * Earlier, a third function had the addresses of these two functions.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -27,7 +27,7 @@ struct load {
 
 /* mov %edi, %eax; 1: dec %edi; jnz 1b; ret */
 static const unsigned char inner[] = { 0x89, 0xf8, 0xff, 0xcf, 0x75, 0xfc, 0xc3 };
-/* push %rdi; call inner; pop %rdi; call inner; ret: 16 bytes after inner */
+/* push %rdi; call inner; pop %rdi; call inner; ret. This code is 16 bytes after inner. */
 static const unsigned char outer[] = {
 	0x57, 0xe8, 0xea, 0xff, 0xff, 0xff, 0x5f, 0xe8, 0xe4, 0xff, 0xff, 0xff, 0xc3,
 };
