@@ -2,8 +2,8 @@
 """Does the HTML page of bts diff contain everything that the text contains?
 
 For two traces, faults() compares the page with the text. For passed and failed runs, rank_faults()
-does the same. Expat parses the page. The page must be well-formed XML, must refer to nothing
-outside of itself, and must contain each difference of the text with both sides. If the source is
+does the same. Expat parses the page. The page must be well-formed XML, must not refer to anything
+outside the page, and must contain each difference of the text with both sides. If the source is
 available, the page must also contain the source line of each difference.
 """
 import os
