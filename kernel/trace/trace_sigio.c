@@ -97,7 +97,10 @@ static void trace_sigio_unhook(struct trace_sigio *sigio)
 	sigio->head = NULL;
 }
 
-/* Move @wait to @head, the wait queue of poll(), which a snapshot or buffer_percent may change. */
+/*
+ * Move @wait to @head, the wait queue on which poll() would sleep. After a snapshot or a change
+ * of buffer_percent, poll() may use another wait queue.
+ */
 static void trace_sigio_hook(struct file *filp, wait_queue_head_t *head,
 			     poll_table *table)
 {
@@ -111,7 +114,7 @@ static void trace_sigio_hook(struct file *filp, wait_queue_head_t *head,
 }
 
 /**
- * trace_sigio_arm - allow the next signal, because the reader has read or has found nothing
+ * trace_sigio_arm - allow the next signal, because the reader has read data or found none
  * @iter: the reader's iterator
  *
  * Context: Process context.

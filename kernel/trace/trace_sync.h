@@ -15,25 +15,26 @@ struct trace_iterator;
  * tracer_sync_key in its init() and decrements tracer_sync_key in its reset(). Contexts of
  * sync():
  *
- *	- If @cpu is RING_BUFFER_ALL_CPUS, the context is process context. For the reasons ON,
- *	  OFF and POLL, the tracer stays chosen, because trace_types_lock is held or a reader
- *	  has a pipe open (trace_ref). For other reasons, the instance may just have left the
+ *	- If @cpu is RING_BUFFER_ALL_CPUS, the context is process context. If @why is ON, OFF
+ *	  or POLL, the tracer stays the current tracer during the call, because trace_types_lock
+ *	  is held or a reader has a pipe open (trace_ref). If @why has another value, the
+ *	  instance may have just switched to another tracer.
+ *	- If @cpu is the number of a CPU, the context can be any, including NMI. The caller runs
+ *	  on @cpu, unless the caller has migrated. The instance may have just switched to another
  *	  tracer.
- *	- If @cpu is the number of a CPU, the context is any, including NMI. The caller runs on
- *	  @cpu, unless the caller has migrated. The instance may just have left the tracer.
- *	- In a crash, @tr is NULL, which means all instances, and the context is any.
+ *	- In a crash, @tr is NULL, which means all instances, and the context can be any.
  */
 
 /* Reasons why a tracer must bring the ring buffer up to date */
 enum tracer_sync_reason {
-	/* Reasons for which @cpu is RING_BUFFER_ALL_CPUS or the current CPU */
+	/* With these reasons, @cpu is RING_BUFFER_ALL_CPUS or the current CPU */
 	TRACER_SYNC_FLUSH,	/* the records are needed now, or the ring buffer has room again */
 	TRACER_SYNC_ON,		/* the ring buffer was switched on */
-	/* Reasons for which @cpu is always RING_BUFFER_ALL_CPUS */
+	/* With these reasons, @cpu is always RING_BUFFER_ALL_CPUS */
 	TRACER_SYNC_OFF,	/* the ring buffer goes off soon (in a crash: all ring buffers) */
 	TRACER_SYNC_POLL,	/* a reader finds nothing, and does not sleep in read() */
 	TRACER_SYNC_TARGETS,	/* the PID sets or tracing_cpumask have changed */
-	/* Reason for which @cpu is always the current CPU */
+	/* With this reason, @cpu is always the current CPU */
 	TRACER_SYNC_EVENT,	/* an event or a trace_printk() is about to be written */
 };
 

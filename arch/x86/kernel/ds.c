@@ -70,7 +70,10 @@ unsigned int ds_bts_traits(int cpu)
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).traits);
 }
 
-/* Record what the client wants, even if recording has stopped. Context: this CPU, BTS off. */
+/*
+ * Ask the client what to record, and record it even if idle PMIs have stopped the recording.
+ * Context: this CPU, BTS off.
+ */
 static void ds_ask(struct ds_bts_cpu *c)
 {
 	c->idle_pmis = 0;

@@ -121,9 +121,9 @@ __ds_text bool ds_bts_off(void)
 
 /*
  * Discard the records in the buffer. If the buffer was drained while BTS was off, the records
- * are own records that the CPU stored late. Otherwise they are in the buffer because an NMI that
- * had to drain did not call its handlers (during a microcode update), or because something other
- * than this driver set TR.
+ * show own branches, and the CPU stored them late. Otherwise, they are in the buffer because an
+ * NMI that had to drain did not call its handlers (during a microcode update), or because
+ * something other than this driver set TR.
  * Context: as ds_bts_on(); must not be instrumented.
  */
 static __always_inline void ds_discard(struct ds_bts_cpu *c)
@@ -243,8 +243,8 @@ static bool ds_unmask_pmi(void)
  * The index has reached the threshold, so set @pmi to DS_PMI_DUE: a PMI is still to come. If the
  * PMI came during this drain, ds_bts_nmi() has already set @pmi to DS_PMI_SEEN. If the buffer is
  * full and the PMI is masked, the PMI was lost and no further PMI can come, so unmask the PMI.
- * In an NMI, the mask does not mean that the PMI was lost, because the CPU takes a PMI that the
- * APIC delivers during an NMI only when this NMI ends.
+ * In an NMI, the mask does not mean that the PMI was lost. If the APIC delivers a PMI during an
+ * NMI, the CPU takes this PMI only when the NMI ends.
  */
 VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 {
@@ -332,7 +332,7 @@ void ds_bts_drain(enum ds_drain_cause cause)
 		return;
 	}
 	none.dead = cause == DS_DRAIN_FLUSH && c->fault;
-	/* Do not move the counts in a flush, because the client may not be ready for them yet. */
+	/* In a flush, do not report counts, because the client may not be ready for them yet. */
 	if (cause != DS_DRAIN_FLUSH)
 		ds_move_counts(c, &none);
 	if (cause == DS_DRAIN_FLUSH || none.own || none.discarded)
@@ -345,8 +345,8 @@ void ds_bts_drain(enum ds_drain_cause cause)
  *
  * Nothing is recorded if this CPU's BTS is not used, or if recording has stopped.
  *
- * Context: As ds_bts_drain(), which must be called first; not in an NMI. This function calls the
- * client's turn().
+ * Context: The same as for ds_bts_drain(), but not in an NMI. Call ds_bts_drain() first. This
+ * function calls the client's turn().
  */
 void ds_bts_ask(struct task_struct *task)
 {
@@ -356,7 +356,7 @@ void ds_bts_ask(struct task_struct *task)
 	struct debug_store *ds = c->ds;
 
 	lockdep_assert_irqs_disabled();
-	/* No batch contains the exit of an NMI that set @back while nothing was recorded. */
+	/* If an NMI set @back while nothing was recorded, no batch contains this NMI's exit. */
 	c->back = DS_NOWHERE;
 	if (!ds)
 		return;
@@ -369,13 +369,13 @@ void ds_bts_ask(struct task_struct *task)
 
 /*
  * Handle the PMI, which is one of several sources of NMIs. A CPU raises the PMI only while it
- * stores branches, either for this driver or because something else has set TR. Usually the NMI
- * of the PMI drains. But a drain outside of this NMI may take the records for which the PMI was
- * raised. If the PMI comes during that drain, this function sets @pmi to DS_PMI_SEEN, and the
- * drain clears @pmi. If the PMI comes after that drain, the drain has set @pmi to DS_PMI_DUE,
- * and this function clears @pmi. If no drain is running, the branches of an NMI from another
- * source may have reached the threshold. In this case, drain here, because the PMI of these
- * branches is lost if perf unmasks PMIs too late.
+ * stores branches, either for this driver or because something else has set TR. Usually, the
+ * PMI's handler drains the buffer. But an earlier drain may take the records that raise the PMI.
+ * If the PMI comes during that drain, this function sets @pmi to DS_PMI_SEEN, and the drain
+ * clears @pmi. If the PMI comes after that drain, the drain has set @pmi to DS_PMI_DUE, and this
+ * function clears @pmi. If no drain is running, the branches of an NMI that is not the PMI may
+ * have reached the threshold. In this case, drain here, because the PMI of these branches is
+ * lost if perf unmasks PMIs too late.
  * Context: NMI, after perf's handler, which has unmasked the PMI.
  */
 int ds_bts_nmi(unsigned int type, struct pt_regs *regs)

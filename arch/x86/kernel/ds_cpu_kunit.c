@@ -119,7 +119,7 @@ static noinline void ds_test_branches(unsigned long nr)
 		     : "+r" (nr) : : "cc");
 }
 
-/* After the records of a PMI are drained, the driver expects this PMI, unless it came earlier. */
+/* A drain of records that raise a PMI expects this PMI, unless the PMI came during the drain. */
 static void ds_test_pmi_due(struct kunit *test)
 {
 	struct ds_bts_cpu c = { };
@@ -132,7 +132,7 @@ static void ds_test_pmi_due(struct kunit *test)
 	KUNIT_EXPECT_NE(test, c.pmi, DS_PMI_DUE);
 }
 
-/* If the buffer is full and the PMI is masked, the PMI was lost, so a drain unmasks the PMI. */
+/* If a drain finds a full buffer and a masked PMI, the PMI has been lost. The drain unmasks it. */
 static void ds_test_pmi_masked(struct kunit *test)
 {
 	struct ds_bts_cpu not_full = { }, full = { };
@@ -156,8 +156,8 @@ static void ds_test_pmi_masked(struct kunit *test)
 }
 
 /*
- * If the records of a PMI are drained before the PMI comes, the branches of the PMI's NMI must
- * not raise the next interrupt. So the PMI's NMI switches BTS off and drains.
+ * If the records that raise a PMI are drained before the PMI comes, branches of the PMI's
+ * handler must not raise the next interrupt. So the handler switches BTS off and drains.
  */
 static void ds_test_nmi_due(struct kunit *test)
 {
@@ -183,7 +183,7 @@ static void ds_test_nmi_due(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, after.interrupts, before.interrupts + 1);
 }
 
-/* An NMI from another source drains if its branches reach the threshold and the PMI is lost. */
+/* An NMI that is not the PMI drains if it reaches the threshold and the PMI is lost. */
 static void ds_test_nmi_other(struct kunit *test)
 {
 	unsigned int threshold = ds_bts_get_threshold();

@@ -31,11 +31,11 @@ enum ds_busy {
 	DS_BUSY_NMI,	/* an NMI's drain between ds_bts_nmi_enter() and ds_bts_nmi_leave() */
 };
 
-/* The state of a PMI if the records that raised it are drained outside of the PMI's NMI. */
+/* The state of a PMI if the records that raise the PMI are not drained by the PMI's handler. */
 enum ds_pmi {
 	DS_PMI_NONE,
 	DS_PMI_DUE,	/* the PMI is still to come, although its records are drained */
-	DS_PMI_SEEN,	/* the PMI came while a drain outside of the PMI's NMI used the buffer */
+	DS_PMI_SEEN,	/* the PMI came while a drain was already using the buffer */
 };
 
 /**

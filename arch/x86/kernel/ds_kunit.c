@@ -208,7 +208,10 @@ static void ds_test_wrap_one(struct kunit *test, unsigned int size,
 		ds_test_expect(test, nr - size + 1, size - 1);
 }
 
-/* The driver notices that a circular buffer has wrapped, even if the hardware wraps lazily. */
+/*
+ * The driver notices that a circular buffer has wrapped, even if the hardware resets the index
+ * only when it stores the next record.
+ */
 static void ds_test_wrap(struct kunit *test)
 {
 	static const unsigned int slots[] = { 2, 3, 100, DS_TEST_SLOTS - 1 };
@@ -256,7 +259,7 @@ static void ds_test_late(struct kunit *test)
 	}
 }
 
-/* Own records at both ends of a batch, in either slice, are left out and counted. */
+/* Own records at both ends of a batch are left out and counted, even if the buffer wrapped. */
 static void ds_test_wrap_own(struct kunit *test)
 {
 	const unsigned int size = 10;
@@ -273,7 +276,10 @@ static void ds_test_wrap_own(struct kunit *test)
 		ds_test_store_nr(t, nr);
 		ds_test_enter(t);
 		ds_test_drain(t);
-		/* Two own records are at the start, one is at the end. A wrap drops a record. */
+		/*
+		 * Two own records are at the start, and one is at the end. If the buffer wraps,
+		 * the driver drops the oldest record.
+		 */
 		if (nr + 3 < size)
 			ds_test_expect(test, 2, nr);
 		else
@@ -382,7 +388,10 @@ static void ds_test_nmi_tail(struct kunit *test)
 	ds_test_expect(test, 0, 7);
 }
 
-/* The NMI's entry is found although its origin is wrong and another branch has the right origin. */
+/*
+ * The NMI's entry is found even if its first record has a wrong origin, and another branch has
+ * the right origin.
+ */
 static void ds_test_nmi_wrong(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -414,7 +423,7 @@ static void ds_test_nmi_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own + t->batch.unsure, 0);
 }
 
-/* With FRED, all events share the entry points. The last branch to them is the NMI's. */
+/* With FRED, all events share the entry points. The NMI took the last branch to such a point. */
 static void ds_test_nmi_entries(struct kunit *test)
 {
 	static void (*const entries[])(void) = {
@@ -557,7 +566,7 @@ static void ds_test_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), DS_TEST_SLOTS);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, DS_NMI_RECORDS);
 
-	/* The last record is own, so the branches that found no room were own branches, too. */
+	/* The last record is an own record, so only own branches found no room. */
 	ds_test_start(t, DS_TEST_SLOTS, 0);
 	ds_test_store_nr(t, DS_TEST_SLOTS - 1);
 	ds_test_enter(t);

@@ -14,10 +14,10 @@
  * reported wrap means that records are lost. A batch ends at @end, the index when BTS went off.
  * Records after @end are "own" records: they show branches of the driver or of the tracer.
  *
- * Except in NMIs, all code of the driver and the tracer that runs while BTS is on is in the
- * section .text..ds. So the addresses of a record show whether it is an own record. Own branches
- * at the beginning of a batch lead out of the section, and own branches at the end of a batch
- * lead into the section. If an own record leads to a return thunk, the record of the thunk's
+ * While BTS is on, the driver and the tracer run only code in the section .text..ds, except in
+ * NMIs. So the addresses of a record show whether it is an own record. Own branches at the
+ * beginning of a batch lead out of the section, and own branches at the end of a batch lead into
+ * the section. If an own record leads to a return thunk, the record of the thunk's
  * branch is an own record, too.
  *
  * If an NMI drains, the records of the NMI's entry and exit count as own records, too. The
@@ -206,7 +206,7 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_
 	unsigned int window = ds_nmi_window(c, nr - head);
 	unsigned int i;
 
-	/* If a VM exit, for example, switched BTS off before the NMI, no entry was stored. */
+	/* If BTS was off when the NMI came (e.g. after a VM exit), no record shows the entry. */
 	if (!(c->debugctl & DEBUGCTLMSR_TR))
 		window = 0;
 	for (i = nr; !batch->full && i > nr - window; i--) {

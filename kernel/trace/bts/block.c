@@ -54,7 +54,7 @@
 /* The period of the worker that drains while tasks or readers wait: see bts_poll(). */
 #define BTS_POLL_AGAIN	(HZ / 10)
 
-/* After this many sleeps in one wait, a task's branches are not held: see bts_sleep(). */
+/* If a task has slept this often in one wait, hold no more of its branches: see bts_sleep(). */
 #define BTS_SLEEPS	16
 
 DEFINE_STATIC_KEY_FALSE(bts_block_key);
@@ -115,7 +115,7 @@ static struct bts_instance *bts_holder(void)
 	return NULL;
 }
 
-/* Count a wait, unless the instance has left the tracer meanwhile. */
+/* Count a wait, unless the instance has switched to another tracer during the wait. */
 static void bts_count_wait(struct bts_instance *holder, u64 ns)
 {
 	struct bts_instance *b;
@@ -164,9 +164,9 @@ void bts_poll(void)
 /*
  * Sleep until the backlogs are empty. When the backlogs become empty, the ring buffer has
  * little room, so the branches that a task takes while it wakes up may be held. If these
- * branches reached the threshold each time, they would be drained and held before the task
- * checks again, and the task would wait for its own branches forever. So after BTS_SLEEPS sleeps
- * in one wait, branches of this task that find no room are dropped.
+ * branches reached the threshold at each wake-up, they would be drained and held before the task
+ * could check again. The task would then wait for its own branches forever. So if a task has
+ * slept BTS_SLEEPS times in one wait, its branches that find no room are dropped.
  */
 static void bts_sleep(unsigned int *sleeps)
 {

@@ -50,15 +50,15 @@
  *
  *	- The functions bts_records() and bts_turn() run with interrupts off, on the CPU whose
  *	  records they handle. Only bts_records() may run in an NMI. The driver never nests
- *	  bts_records() in itself or in bts_turn(). So an instance's part of a CPU (struct
+ *	  bts_records() in itself or in bts_turn(). So an instance's data for a CPU (struct
  *	  bts_cpu) has one writer at a time. Other CPUs read this structure with READ_ONCE() and
  *	  may miss the latest batch.
  *	- In bts_cpu.mode, bts_turn() stores what an instance records of a CPU's task. The
  *	  driver calls bts_turn() after it has handed over the earlier records, so bts_records()
  *	  finds the mode in which its batch was recorded.
  *	- The list bts_instances is changed under trace_types_lock and read under RCU. In an
- *	  NMI, disabled interrupts act as the read lock. An instance that leaves the tracer is
- *	  removed from the list, and is reset or freed after a grace period.
+ *	  NMI, disabled interrupts act as the read lock. An instance that switches to another
+ *	  tracer is removed from the list, and is reset or freed after a grace period.
  *	- The options and bts_instance.tracing are written under trace_types_lock and read in
  *	  any context. After each write under this lock, ds_bts_update_all() interrupts the
  *	  CPUs, and returns when each CPU uses the new value. There are two exceptions. A trigger
@@ -297,7 +297,7 @@ static void bts_records(const struct ds_bts_batch *batch)
 	bts_save_name();
 }
 
-/* Context: as bts_probe_sched_switch(), BTS off. */
+/* Context: the same as for bts_probe_sched_switch(), and BTS is off. */
 static noinline void bts_sched_switch(bool preempt, struct task_struct *next,
 				      unsigned int prev_state)
 {
@@ -331,7 +331,7 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 	}
 }
 
-/* Context: as bts_probe_exec_pid(), BTS off. */
+/* Context: the same as for bts_probe_exec_pid(), and BTS is off. */
 static noinline void bts_change_pid(void)
 {
 	/* Deliver the thread's earlier branches with the thread's old PID. */

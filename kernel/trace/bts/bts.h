@@ -184,7 +184,7 @@ struct bts_hold {
 };
 
 /**
- * struct bts_cpu - an instance's data for a CPU, called the instance's part of the CPU
+ * struct bts_cpu - an instance's data for a CPU
  * @mode:	the instance's options if the instance records the task on the CPU; otherwise
  *		DS_BTS_OFF
  * @counts:	the counters
@@ -205,7 +205,7 @@ struct bts_cpu {
  * @list:	links the instance into bts_instances while bts is the tracer
  * @tr:		the trace array
  * @flags:	the instance's options
- * @cpu:	the instance's part of each CPU
+ * @cpu:	the instance's data for each CPU
  * @chosen:	the tracer is chosen
  * @tracing:	the tracer is chosen and tracing_on is 1
  * @blocking:	the tracer is chosen and bts-block is set

@@ -73,10 +73,10 @@ struct bts_walk {
 };
 
 /*
- * Preempted code reaches the scheduler through these functions. The end of an interrupt calls
- * the first function, and preempt_enable() calls the thunks. These functions are not in the
- * scheduler's text, so in_sched_functions() returns false for them. On other architectures, the
- * corresponding functions are in the scheduler's text.
+ * Preempted code reaches the scheduler through these functions. The kernel calls the first one
+ * at the end of an interrupt, and preempt_enable() calls the thunks. These functions are not in
+ * the scheduler's text, so in_sched_functions() returns false for them. On other architectures,
+ * the corresponding functions are in the scheduler's text.
  */
 static struct bts_helper {
 	void		(*function)(void);

@@ -156,7 +156,7 @@ static __always_inline void bts_deliver_runs(struct bts_instance *b, struct bts_
 /**
  * bts_filter_slice - deliver those records of a slice that an instance wants
  * @b:		the instance
- * @c:		the instance's part of this CPU, after bts_begin()
+ * @c:		the instance's data for this CPU, after bts_begin()
  * @slice:	the records
  *
  * Context: as bts_records().

@@ -4,16 +4,16 @@
  *
  * If the ring buffer of a CPU has no room, an instance with bts-block holds the entries of that
  * CPU, including losses, in a backlog. The backlog is a kfifo. It contains the entries and,
- * before each entry except the first one, the turn of the entry's batch. When there is room, the
- * oldest entries are moved into the ring buffer first.
+ * before each entry except the first one, the turn of the batch to which the entry belongs. The
+ * turn of a batch is its sequence number in the instance. When there is room, the oldest entries
+ * are moved into the ring buffer first.
  *
- * The turn of a batch is its sequence number in the instance. No CPU writes a batch while
- * another CPU holds entries of a lower turn. So when a task moves to another CPU, the task's
- * earlier branches are written first. Held entries keep their CPU and PID when they are written
- * later. If a backlog is full and the ring buffer has room, the turns are ignored, because a
- * wrong order is better than a loss.
+ * No CPU writes a batch while another CPU holds entries of a lower turn. So when a task moves to
+ * another CPU, the task's earlier branches are written first. Held entries keep their CPU and
+ * PID when they are written later. If a backlog is full and the ring buffer has room, the turns
+ * are ignored, because a wrong order is better than a loss.
  *
- * Entries are held only while a reader (reader.c) lives, tracing is on, and bts-block is set.
+ * Entries are held only while there is a reader (reader.c), tracing is on, and bts-block is set.
  * Entries of a task that cannot wait are not held, because all other targets would have to wait
  * while that task runs. An entry that finds no room and may not be held is dropped and counted.
  * The file block.c makes tasks wait, and explains why the branches of a waiting task may be
@@ -22,10 +22,10 @@
  * Concurrency:
  *
  *	- Each CPU changes only its own backlog, between ds_bts_off() and ds_bts_on(). Other CPUs
- *	  read the backlog's oldest turn. If CPU A reads a turn that has just left the backlog of
- *	  CPU B, then A writes its own held entries only with its next batch. If there is room,
- *	  ds_bts_flush_all() empties all backlogs, because this function drains each CPU for
- *	  which bts_pending() returns true.
+ *	  read the turn of the oldest entry in the backlog. If CPU A reads the turn of an entry
+ *	  that CPU B is just writing, A may keep its own held entries until A's next batch.
+ *	  If there is room, ds_bts_flush_all() empties all backlogs, because this function drains
+ *	  each CPU for which bts_pending() returns true.
  *	- When the last entry leaves the backlogs, the waiting tasks are woken.
  */
 
@@ -84,7 +84,7 @@ bool bts_any_held(struct bts_instance *b)
 	return READ_ONCE(b->blocking) && bts_oldest(b, -1) != BTS_NONE_HELD;
 }
 
-/* Update the state after @entry has left the backlog, and read the turn of the next entry. */
+/* Update the state after @entry has left the backlog. Read the turn of the next entry's batch. */
 static void bts_next_held(struct bts_cpu *c, const union bts_entry *entry)
 {
 	u64 turn;
@@ -115,7 +115,7 @@ static bool bts_write_first_held(struct bts_cpu *c)
 	return true;
 }
 
-/* Move held entries whose turns are lower than @until to the ring buffer, while there is room. */
+/* Write held entries of batches whose turn is below @until, while the ring buffer has room. */
 static void bts_write_held(struct bts_cpu *c, u64 until)
 {
 	while (bts_held(c) && c->hold.oldest < until && bts_write_first_held(c))
@@ -179,7 +179,10 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
 	bts_write_held(c, may ? bts_oldest(b, smp_processor_id()) : BTS_NONE_HELD);
 	if (!may)
 		bts_drop_held(b, c);
-	/* Pairs with itself. If two CPUs empty their backlogs concurrently, one finds both empty. */
+	/*
+	 * Pairs with itself. If two CPUs empty their backlogs concurrently, at least one of the
+	 * CPUs finds that both backlogs are empty.
+	 */
 	smp_mb();
 	if (!bts_any_held(b))
 		bts_wake(b);
@@ -188,7 +191,7 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
 /**
  * bts_begin_holding - write the held entries, and decide whether a batch may be held
  * @b:		the instance
- * @c:		the instance's part of this CPU
+ * @c:		the instance's data for this CPU
  * @task:	the task of the batch
  *
  * In an NMI, this function does not write held entries.
@@ -213,7 +216,7 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
 
 /**
  * bts_hold - keep an entry for which the ring buffer has no room
- * @c:		an instance's part of this CPU
+ * @c:		an instance's data for this CPU
  * @entry:	the entry
  * @size:	the size of the entry
  *
@@ -253,7 +256,7 @@ static int bts_alloc_backlog(unsigned int cpu, struct hlist_node *node)
 	return kfifo_init(&per_cpu_ptr(b->cpu, cpu)->hold.backlog, bytes, BTS_BACKLOG);
 }
 
-/* Free the backlog of a CPU that has gone offline, or of any CPU for bts_free_backlogs(). */
+/* Free the backlog of a CPU, for bts_free_backlogs() or because the CPU has gone offline. */
 static int bts_free_backlog(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, hold_node);
@@ -279,7 +282,7 @@ int __init bts_register_hold(void)
 }
 
 /**
- * bts_alloc_backlogs - allocate the backlogs of an instance that is about to block
+ * bts_alloc_backlogs - allocate the backlogs of an instance before bts-block takes effect
  * @b: the instance
  *
  * Afterwards, each online CPU has a backlog until bts_free_backlogs() is called.
@@ -299,7 +302,7 @@ int bts_alloc_backlogs(struct bts_instance *b)
 }
 
 /**
- * bts_free_backlogs - free the backlogs of an instance that has left the tracer
+ * bts_free_backlogs - free the backlogs of an instance that has switched to another tracer
  * @b: the instance, whose CPUs neither hold nor write entries
  *
  * Context: Process context, trace_types_lock held.

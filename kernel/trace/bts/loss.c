@@ -9,11 +9,11 @@
  * or tracing is off. During a batch, only refusals change the count, because only this CPU
  * increments the count, and a reset of the ring buffer waits until the batch ends.
  *
- * If the cause of refusals changes during a batch, the first branches that are lost after the
- * change may be counted under the wrong cause. If tracing goes off just before bts_drop() checks
- * whether tracing is on, branches that were lost because of a pause are counted as dropped_off.
- * If tracing goes on just before this check, branches that were lost because tracing was off are
- * counted as dropped_paused.
+ * If the reason why the ring buffer refuses entries changes during a batch, the first branches
+ * that are lost after the change may be counted under the wrong cause. If tracing is switched
+ * off just before bts_drop() checks whether tracing is on, branches that were lost because of a
+ * pause are counted as dropped_off. If tracing is switched on just before this check, branches
+ * that were lost because tracing was off are counted as dropped_paused.
  */
 
 #include <linux/ring_buffer.h>
@@ -55,7 +55,7 @@ static bool bts_was_full(struct bts_cpu *c)
 
 /**
  * bts_use_buffer - set the ring buffer for the following entries
- * @c:		an instance's part of this CPU
+ * @c:		an instance's data for this CPU
  * @buffer:	the ring buffer
  *
  * Context: as bts_records().
@@ -83,7 +83,7 @@ static void bts_number(struct bts_cpu *c, union bts_entry *entry)
 
 /**
  * bts_count_written - count an entry that is being written, and set its sequence number
- * @c:		an instance's part of this CPU
+ * @c:		an instance's data for this CPU
  * @entry:	the entry
  * @size:	the size of the entry
  *
@@ -103,7 +103,7 @@ void bts_count_written(struct bts_cpu *c, union bts_entry *entry, unsigned int s
 
 /**
  * bts_pend - remember a loss until the ring buffer has room for its row
- * @c:		an instance's part of this CPU
+ * @c:		an instance's data for this CPU
  * @cause:	BTS_LOST_*
  * @n:		the number of branches, or 0 if the number is unknown
  * @pid:	the task of the last lost branch
@@ -120,7 +120,7 @@ void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
 
 /**
  * bts_lose - count a loss, and remember it until the ring buffer has room for its row
- * @c:		an instance's part of this CPU
+ * @c:		an instance's data for this CPU
  * @cause:	BTS_LOST_*
  * @n:		the number of branches, or 0 if the number is unknown
  * @pid:	the task of the last lost branch
@@ -136,7 +136,7 @@ void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
 /**
  * bts_drop - count branches that could not be written
  * @b:		the instance
- * @c:		the instance's part of this CPU
+ * @c:		the instance's data for this CPU
  * @n:		the number of branches
  * @pid:	the task of the last lost branch
  *
@@ -157,12 +157,12 @@ void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t p
 /**
  * bts_drop_rows - count non-branch rows that could not be written
  * @b:		the instance
- * @c:		the instance's part of this CPU
+ * @c:		the instance's data for this CPU
  * @n:		the number of rows
  * @pid:	the task of the last row
  *
- * The trace shows the loss without the number of rows, because the number in a loss entry
- * is added to the sequence number, which counts only branches.
+ * The loss entry does not contain the number of lost rows, because the count in a loss entry is
+ * added to the sequence number, which counts only branches.
  *
  * Context: as bts_records().
  */

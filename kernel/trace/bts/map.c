@@ -262,7 +262,7 @@ void bts_map_forget(struct bts_instance *b)
 	WRITE_ONCE(b->maps_missed, false);
 }
 
-/* Start to show the current task's mappings to an instance. Context: as bts_map_begin(). */
+/* Choose an instance if it needs the current task's mappings. Context: as bts_map_begin(). */
 static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 {
 	/* An earlier task with this PID may have been killed before it called bts_map_end(). */
@@ -285,9 +285,9 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 
 /*
  * Choose the instances that need the current task's mappings. Until bts_map_end(), the task
- * shows its mappings to these instances, except to an instance that forgets all processes
- * meanwhile. If another instance needs the mappings only later, it receives them when a CPU next
- * switches to a task of the process.
+ * writes rows of its mappings for these instances. If bts_map_forget() is called for an instance
+ * before bts_map_end(), the task stops writing rows for this instance. If another instance needs
+ * the mappings only later, it receives them when a CPU next switches to a task of the process.
  *
  * Context: interrupts off.
  * Return: false if no instance needs the mappings.
@@ -302,7 +302,7 @@ static bool bts_map_begin(void)
 	return any;
 }
 
-/* Note that the chosen instances have received all mappings. Context: interrupts off. */
+/* Stop showing the mappings: the chosen instances have received all. Context: interrupts off. */
 static void bts_map_end(void)
 {
 	struct bts_instance *b;
@@ -412,14 +412,14 @@ static void bts_map_leave(bool again)
 		bts_map_turn();
 }
 
-/* Context: as bts_probe_mmap_exec(), BTS off. */
+/* Context: the same as for bts_probe_mmap_exec(), and BTS is off. */
 static noinline void bts_map_new(struct vm_area_struct *vma)
 {
 	struct bts_path *path = bts_path_here();
 
 	ds_bts_drain(DS_DRAIN_FLUSH);
 
-	/* If another process's stack grows, skip the stack, which was executable before. */
+	/* If another process's stack grows, skip it, because it was already executable. */
 	if (path && vma->vm_mm == current->mm) {
 		struct bts_map m;
 

@@ -94,8 +94,8 @@ static struct bts_rows *bts_rows(struct trace_iterator *iter)
 
 /*
  * Return the number of branches that are missing before an entry. For a CPU's first entry,
- * @next is 0. In this case, all branches before the entry are missing if the entry is a pack, and
- * if earlier entries were overwritten before any entry was read. Otherwise return 0.
+ * @next is 0. If this first entry is a pack, and earlier entries were overwritten before any
+ * entry was read, all branches before the entry are missing. For other first entries, return 0.
  */
 static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 {

@@ -185,7 +185,7 @@ static void output_test_cut(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, output_text(t, OUTPUT_NR - 1), "0x401000 -> 0x401020\n");
 }
 
-/* A pack that claims to have no branches, or more than BTS_PACK_MAX, is printed with a loss. */
+/* If a pack claims to have no branches, or more than BTS_PACK_MAX, the trace shows a loss. */
 static void output_test_nr(struct kunit *test)
 {
 	struct output_test *t = test->priv;

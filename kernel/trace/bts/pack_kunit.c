@@ -204,7 +204,7 @@ static void bts_pack_test_zero(struct kunit *test)
 		t->nr = 0;
 		for (i = 0; i < round; i++)
 			bts_pack_put(t, 0, 0);
-		/* One branch is followed by each of two other branches, and by 0 -> 0. */
+		/* First, two other branches follow this branch in turn. Then, 0 -> 0 follows it. */
 		bts_pack_put(t, 0x1000, 0x1008);
 		bts_pack_put(t, 0x1010, 0x1000);
 		pack_repeat(t, round);
@@ -396,7 +396,7 @@ static void bts_pack_test_other(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bts_pack_one(test), len + 200 + 2);
 }
 
-/* Encode branches like those of programs. */
+/* Encode branches that resemble those of real programs. */
 static void bts_pack_test_programs(struct kunit *test)
 {
 	static const unsigned int spread[] = { 1, 2, 5, 20, 300, 10000 };
@@ -447,7 +447,7 @@ static void bts_pack_test_misses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nr, DIV_ROUND_UP(MAX_RECORDS, BTS_PACK_NODES - 1));
 }
 
-/* A full pack refuses every further branch, but its last run is still encoded. */
+/* A full pack refuses every further branch, but has room for the token of the last run. */
 static void bts_pack_test_full(struct kunit *test)
 {
 	struct pack_test *t = test->priv;

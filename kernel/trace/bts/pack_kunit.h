@@ -2,7 +2,7 @@
 #ifndef _LINUX_KERNEL_TRACE_BTS_PACK_KUNIT_H
 #define _LINUX_KERNEL_TRACE_BTS_PACK_KUNIT_H
 
-/* Declarations that the KUnit tests of packs share: pack_kunit.c and unpack_kunit.c */
+/* Declarations that the KUnit tests in pack_kunit.c and unpack_kunit.c share */
 
 #include <kunit/test.h>
 #include <linux/types.h>

@@ -5,10 +5,10 @@
  * A task becomes a reader when it first calls read(), splice(), poll() or ioctl() on trace_pipe
  * or trace_pipe_raw. It stays a reader until it dies or closes its last descriptor of the file.
  * The task that opens the file also counts as a reader, until a task has read. A child that only
- * inherits a descriptor is not a reader. Otherwise, if the reader dies and the child never
- * reads, traced tasks would wait forever.
+ * inherits a descriptor is not a reader. If such a child were a reader and never read, traced
+ * tasks would wait forever after the death of the task that did read.
  *
- * With bts-block, traced tasks wait only while a reader lives. A task that reads any instance
+ * With bts-block, traced tasks wait only while there is a reader. A task that reads any instance
  * never waits: see bts_can_wait().
  *
  * Concurrency: The list bts_readers is changed under bts_readers_lock and read under RCU. In an
@@ -65,7 +65,10 @@ static bool bts_is_reader(const struct task_struct *task)
 	return false;
 }
 
-/* Report whether @r lives and makes room in @tr for @cpu, which may be RING_BUFFER_ALL_CPUS. */
+/*
+ * Report whether the task of @r is not exiting, and reads the buffer of @cpu in @tr. If @cpu is
+ * RING_BUFFER_ALL_CPUS, the task may read the buffer of any CPU.
+ */
 static bool bts_reads(const struct bts_reader *r, const struct trace_array *tr, int cpu)
 {
 	if (r->tr != tr || (READ_ONCE(r->task->flags) & PF_EXITING))
@@ -75,9 +78,9 @@ static bool bts_reads(const struct bts_reader *r, const struct trace_array *tr, 
 }
 
 /**
- * bts_is_read - report whether a reader lives
+ * bts_is_read - report whether a trace array has a reader that is not exiting
  * @tr:		the trace array
- * @cpu:	the CPU for which the reader makes room, or RING_BUFFER_ALL_CPUS for any CPU
+ * @cpu:	the CPU whose buffer the reader reads, or RING_BUFFER_ALL_CPUS for any CPU
  *
  * Context: any.
  */
@@ -217,8 +220,8 @@ void bts_update_readers(struct trace_iterator *iter, enum trace_reader_event eve
 		break;
 	case TRACE_READER_LEAVE:
 		/*
-		 * Keep a task that has another descriptor of the file, for example after a
-		 * redirection by a shell.
+		 * If a task has another descriptor of the file, for example after a redirection
+		 * by a shell, the task stays a reader.
 		 */
 		if (!iterate_fd(current->files, 0, bts_is_file_of, iter))
 			bts_remove_readers(iter, current, false);

@@ -67,7 +67,7 @@ static const struct bts_departs *bts_departure(void)
 /**
  * bts_sched_rows - write the rows of a task switch
  * @b:		an instance
- * @c:		the instance's part of this CPU; @c->mode is still that of the current task
+ * @c:		the instance's data for this CPU; @c->mode is still that of the current task
  * @next:	the next task
  * @mode:	what the instance records of the next task
  *

@@ -46,7 +46,7 @@ static const struct bts_stat bts_other_stats[] = {
 	{ "blocked_ns",		offsetof(struct bts_cpu, counts.blocked_ns) },
 };
 
-/* Return a counter, or 0 if the instance has no counters because it never chose the tracer. */
+/* Return a counter, or 0 if bts was never chosen in the instance, which then has no counters. */
 static u64 bts_get_stat(struct bts_instance *b, int cpu, size_t offset)
 {
 	if (!b)

@@ -52,7 +52,7 @@ static void bts_sync_event(struct bts_instance *b)
  * Handle a reader that finds nothing and does not sleep in read(). The reader may sleep in
  * epoll_wait(), which polls the file only once. With bts-circular, no interrupt drains the
  * CPUs. So drain the CPUs ten times a second until the instance has no reader.
- * Context: process context; the reader's open file keeps bts chosen.
+ * Context: process context. While the reader's file is open, bts stays the current tracer.
  */
 static void bts_sync_poll(struct bts_instance *b)
 {
@@ -100,9 +100,9 @@ static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
 /*
  * Start recording, because a trigger, a function probe or tracing_on() turns tracing on. The
  * user wants the following branches on this CPU, so this CPU starts first, and the other CPUs
- * start a moment later. A traceoff trigger or probe leaves the hardware on, so afterwards a
- * start is needed only if rows of mappings are missing. If the instance has left the tracer
- * meanwhile, bts_instance.tracing has no effect.
+ * start a moment later. A traceoff trigger or probe leaves the hardware on. After such a
+ * traceoff, the CPUs must be started again only if rows of mappings are missing. If the instance
+ * has just switched to another tracer, bts_instance.tracing has no effect.
  * Context: any.
  */
 static void bts_sync_on(struct bts_instance *b)
@@ -123,8 +123,10 @@ static void bts_start(struct bts_instance *b)
 }
 
 /**
- * bts_stop - stop recording for an instance, which may keep or leave the tracer
+ * bts_stop - stop recording for an instance
  * @b: the instance, whose ring buffer is still on and receives the last records
+ *
+ * Afterwards, bts may remain the tracer of the instance, or another tracer may follow.
  *
  * Context: Process context, trace_types_lock held.
  */
@@ -134,7 +136,7 @@ void bts_stop(struct bts_instance *b)
 	ds_bts_update_all(DS_DRAIN_STOP);
 	/* Write the held entries, or count their branches as lost. */
 	ds_bts_flush_all();
-	/* Forget the shown mappings here, because bts_sync_on() cannot do so in an NMI. */
+	/* Forget here which mappings were shown, because bts_sync_on() cannot do so in an NMI. */
 	bts_map_forget(b);
 }
 
@@ -176,7 +178,7 @@ static void bts_crash(void)
 		tracer_tracing_off(b->tr);
 }
 
-/* Context: process context; for POLL, ON and OFF, bts stays chosen. */
+/* Context: process context. If @why is POLL, ON or OFF, bts stays the current tracer. */
 static void bts_sync_all(struct bts_instance *b, enum tracer_sync_reason why)
 {
 	switch (why) {

@@ -21,16 +21,16 @@
  *
  * Each branch is predicted to be the @next of the previous branch's node. A run is a sequence
  * of branches that are predicted correctly. A token encodes a run, a branch that is not
- * predicted correctly, or both. The token identifies a branch that is not predicted correctly
- * as the @other of the previous branch's node, as the node with a given number, or as a new
- * branch, which becomes a node. Then the previous branch's node is updated. Its old @next
- * becomes its @other, and the branch of the token becomes its @next.
+ * predicted correctly, or both. If a branch is not predicted correctly, the token tells which
+ * branch it is: the @other of the previous branch's node, the branch of the node with a given
+ * number, or a new branch, which becomes a node. Then the previous branch's node is updated.
+ * Its old @next becomes its @other, and the branch of the token becomes its @next.
  *
  * Node 0 exists from the start. It is a branch from address 0 to the address where the first
  * branch begins. Until a branch has followed a node, the node's @next and @other are node 0.
  * New nodes get the numbers 1 to 511.
  *
- * This table shows the tokens by their first byte b, with the bytes that follow b:
+ * For each value of b, the first byte of a token, this table shows the bytes after b and the token:
  *
  *	00-2f		a run of b + 1
  *	30-4f		a run of b - 0x30, and then @other
@@ -42,7 +42,8 @@
  *			has b - 0x70 bytes
  *	80-ff T		a new branch, b - 0x80 bytes after the previous target
  *
- * T encodes the target of a new branch. This table shows the target by the first byte b of T:
+ * T encodes the target of a new branch. For each value of b, the first byte of T, this table
+ * shows the bytes after b and the target:
  *
  *	00-7f		from + b - 0x40
  *	80-af n		from + ((b - 0x80) << 8 | n) - 0x1800
@@ -87,7 +88,7 @@ static u64 bts_get_aligned(u64 from, u64 units)
 	return (from & ~15ULL) + 16 * units;
 }
 
-/* Store a node's from + @length in *to. Return: false if the node does not exist. */
+/* Add @length to the @from of a node. Return: the sum in *to; false if there is no such node. */
 static bool bts_get_call(const struct bts_decoder *d, unsigned int back, u64 length,
 			 u64 *to)
 {
@@ -195,7 +196,7 @@ static const u8 *bts_get_token(struct bts_decoder *d, const u8 *p)
 	return NULL;
 }
 
-/* Decode a token that the end of the code may cut off. Use a copy that is padded with zeroes. */
+/* Decode a token that may be cut off, because the code ends. Use a copy padded with zeroes. */
 static const u8 *bts_get_last_token(struct bts_decoder *d)
 {
 	u8 copy[BTS_TOKEN_MAX] = { 0 };

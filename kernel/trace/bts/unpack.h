@@ -12,8 +12,8 @@
 /*
  * The number of the format, which each pack contains. If a change of the format would make this
  * decoder misread new packs, the new format must have the next number. No format has number 0,
- * because packs of the tracer's first versions had no number. In those packs, the byte in the
- * place of the number is the third byte of nr, which is always 0.
+ * because packs of the tracer's first versions had no number. In those packs, the byte at the
+ * offset of the number is the third byte of nr (the number of branches), which is always 0.
  */
 #define BTS_PACK_FORMAT		1
 
@@ -46,7 +46,10 @@ enum bts_token {
 	BTS_TOK_NEW	= 0x80,	/* a new branch at distance n */
 };
 
-/* The first byte of each kind of encoded branch target. A number n is added to this byte. */
+/*
+ * The first byte of each kind of encoded branch target. The coder adds n, which is a part of the
+ * target, to this byte.
+ */
 enum bts_target {
 	BTS_TO_NEAR	= 0x00,	/* from + a number of 7 bits */
 	BTS_TO_SHORT	= 0x80,	/* from + one of 48 * 256 numbers */

@@ -107,7 +107,7 @@ void bts_unpack_test_damage(struct kunit *test)
 #define BTS_DAMAGED_PACKS	100000
 #endif
 
-/* Decode packs that are cut, and in which some or all bytes are changed. */
+/* Decode packs that are cut and also have some or all of their bytes changed. */
 void bts_unpack_test_random(struct kunit *test)
 {
 	struct pack_test *t = test->priv;

@@ -35,7 +35,7 @@
 /**
  * bts_begin - prepare to write a batch or a non-branch row
  * @b:		the instance
- * @c:		the instance's part of this CPU
+ * @c:		the instance's data for this CPU
  * @task:	the task of the batch or the row
  *
  * Context: as bts_records().
@@ -43,8 +43,8 @@
 void bts_begin(struct bts_instance *b, struct bts_cpu *c, struct task_struct *task)
 {
 	/*
-	 * Use one ring buffer for all entries of the batch, although a snapshot may swap the
-	 * ring buffers meanwhile.
+	 * Use one ring buffer for all entries of the batch, even if a snapshot swaps the ring
+	 * buffers before the batch ends.
 	 */
 	bts_use_buffer(c, READ_ONCE(b->tr->array_buffer.buffer));
 	bts_begin_holding(b, c, task);
@@ -105,7 +105,7 @@ static bool bts_show_loss(struct bts_cpu *c, struct bts_lost_entry *row, bool ho
 
 /**
  * bts_show_losses - write the pending losses
- * @c:		an instance's part of this CPU, after bts_begin()
+ * @c:		an instance's data for this CPU, after bts_begin()
  * @hold:	the losses may be held, because an entry follows that may be held
  *
  * Context: as bts_records().
@@ -131,7 +131,7 @@ bool bts_show_losses(struct bts_cpu *c, bool hold)
 /**
  * bts_deliver_row - deliver a non-branch row to an instance
  * @b:		the instance
- * @c:		the instance's part of this CPU
+ * @c:		the instance's data for this CPU
  * @task:	the task of the row
  * @row:	the event's entry; this function fills in its header, except for the type
  * @size:	the size of the entry
@@ -301,7 +301,7 @@ int bts_alloc_packers(struct bts_instance *b)
 }
 
 /**
- * bts_free_packers - free the packers of an instance that has left the tracer
+ * bts_free_packers - free the packers of an instance that has switched to another tracer
  * @b: the instance, whose CPUs no longer write packs
  *
  * Context: process context, trace_types_lock held.
@@ -325,7 +325,7 @@ static void bts_begin_pack(struct bts_cpu *c, struct bts_packer *p)
 /**
  * bts_end_pack - write the pack, if one has been begun
  * @b:	the instance
- * @c:	the instance's part of this CPU
+ * @c:	the instance's data for this CPU
  *
  * Context: as bts_records().
  */
@@ -366,7 +366,7 @@ static void bts_pack(struct bts_instance *b, struct bts_cpu *c,
 /**
  * bts_deliver - deliver branches to an instance
  * @b:		the instance
- * @c:		the instance's part of this CPU, after bts_begin()
+ * @c:		the instance's data for this CPU, after bts_begin()
  * @rec:	the branches, whose task and context are in @c->write.ent
  * @nr:		the number of branches
  *

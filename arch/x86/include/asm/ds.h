@@ -120,10 +120,10 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
 }
 
 /*
- * The section .text..ds contains the code of the driver and the tracer that runs while BTS is
- * on. If traced code calls a function in this section, the function first switches BTS off, and
- * switches BTS on again before it returns. A branch that begins or ends in this section is an
- * own branch, which the trace does not contain. The section must not be probed, traced or
+ * While BTS is on, the driver and the tracer run only code in the section .text..ds, except in
+ * NMIs. If traced code calls a function in this section, the function first switches BTS off,
+ * and switches BTS on again before it returns. A branch that begins or ends in this section is
+ * an own branch, which the trace does not contain. The section must not be probed, traced or
  * sanitized. Interrupts must be off before the section is entered, and must stay off until the
  * section is left. objtool checks that code in this section calls other code only between
  * ds_bts_pause() and ds_bts_resume().
@@ -142,7 +142,7 @@ static __always_inline bool ds_bts_pause(void)
 	return true;
 }
 
-/* Do the same as ds_bts_on(), after ds_bts_pause(). */
+/* Do the same as ds_bts_on(). Call this function only after ds_bts_pause() returned true. */
 static __always_inline void ds_bts_resume(void)
 {
 	instrumentation_end();
