@@ -107,7 +107,7 @@ static void __attribute__((noreturn)) leave(u32 code)
 		out32(code, 0xf4);
 }
 
-/* GCC generates calls of these functions even for a freestanding program. */
+/* GCC generates calls to these functions even for a freestanding program. */
 void *memcpy(void *to, const void *from, size_t n)
 {
 	void *start = to;

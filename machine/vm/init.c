@@ -42,7 +42,7 @@
 
 /*
  * Read at most this many bytes from a pipe after the command has ended, because a child of the
- * command may write to the pipe forever. A full pipe does not contain more bytes.
+ * command may write to the pipe forever. Even a full pipe contains at most this many bytes.
  */
 #define REST_MAX	(1024 * 1024)
 
@@ -313,7 +313,7 @@ static void serve(int sigfd, pid_t command, struct wire_report *report)
 	}
 }
 
-/* Send the output that the command wrote before its end. */
+/* Send the output that the command wrote before the command ended. */
 static void drain(void)
 {
 	streams[OUT].end = streams[OUT].total + REST_MAX;

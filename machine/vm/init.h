@@ -5,7 +5,7 @@
 #ifndef BTS_INIT_H
 #define BTS_INIT_H
 
-/* The words of one type in the job. The words do not contain their type. word[nr] is NULL. */
+/* The words of one type in the job, without the byte that shows their type. word[nr] is NULL. */
 struct words {
 	char	**word;
 	int	nr;

@@ -16,7 +16,8 @@ sleep .3
 echo 0 > tracing_on
 
 # Count interrupts whose origin is in user space. These origins are wrong, because idle tasks run
-# only in the kernel. Do not count the wrong origins in the kernel, which the emulator also records.
+# only in the kernel. The emulator also records wrong origins in the kernel. Do not count these
+# origins here.
 status=0
 for trace in per_cpu/cpu*/trace; do
 	awk '

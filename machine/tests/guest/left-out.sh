@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/left-out.sh [WORDS]: in this guest, BTS does not work on CPU 1. Check that the tracer
-# records only on CPU 0, and reports CPU 1. With WORDS, CPU 1 is online when the tracer is chosen,
-# and error_log must contain WORDS. Without WORDS, CPU 1 comes online while CPU 0 records branches.
-# The exit status identifies the failed step.
+# records only on CPU 0, and reports that BTS does not work on CPU 1. With WORDS, CPU 1 is online
+# when the tracer is chosen, and error_log must contain WORDS. Without WORDS, CPU 1 comes online
+# while CPU 0 records branches. The exit status identifies the failed step.
 
 cd /sys/kernel/tracing || exit
 cpu1=/sys/devices/system/cpu/cpu1/online
