@@ -88,7 +88,7 @@ static void put_debug(struct archived *all, const struct object *object)
 	free(name);
 }
 
-/* Copy the dump of a JIT compiler. The copy's name contains the PID, as a dump has no build ID. */
+/* Copy a JIT compiler's dump. The copy's name contains the PID, because a dump has no build ID. */
 static void put_dump(struct archived *all, const struct object *object)
 {
 	char *name = mem_format("jit-%d.dump", object->tgid);

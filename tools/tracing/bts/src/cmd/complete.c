@@ -54,7 +54,7 @@ static void add(struct list *l, const char *name, const char *argument, const ch
 
 		if (strcmp(o->name, name))
 			continue;
-		/* For a repeated option, ignore an argument such as TIME, which is not a value. */
+		/* Collect the values of a repeated option, but no placeholder such as TIME. */
 		if (!islower((unsigned char)*argument))
 			return;
 		o->argument = mem_format("%s|%s", before, argument);

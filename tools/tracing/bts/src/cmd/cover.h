@@ -73,7 +73,10 @@ struct tally_entry *cover_cond(struct cover *c, const struct object *o, uint64_t
 /* cover.c: find or add the sums of an inlined function of @o. */
 struct tally_entry *cover_inlined(struct cover *c, const struct object *o,
 				  const struct sym *inlined);
-/* cover_add.c: return the object with the sums of @o, which may belong to an earlier trace. */
+/*
+ * cover_add.c: return the object that contains the sums for @o. The returned object may belong to
+ * an earlier trace.
+ */
 struct object *cover_object(struct cover *c, struct object *o);
 /* cover_add.c: close the current trace, unless some sums belong to objects of this trace. */
 void cover_end_trace(struct cover *c);
@@ -102,7 +105,10 @@ struct copies {
 
 /* cover_copies.c: list the inlined copies in an object. The caller frees the list. */
 void cover_copies(struct cover *c, struct object *o, struct copies *copies);
-/* cover_copies.c: add up @entries of the copies of @s with the path @file, and set @merged. */
+/*
+ * cover_copies.c: find the copies of @s whose @path is @file. Set @merged of these copies, and
+ * return the sum of their @entries. Ignore a copy if @merged is already set.
+ */
 uint64_t cover_copies_of(struct copies *copies, const struct sym *s, const char *file);
 /* cover_lcov.c, cover_pcs.c */
 void cover_lcov(struct cover *c);

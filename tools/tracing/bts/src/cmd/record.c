@@ -275,7 +275,7 @@ void recording_leave_archive(bool kept_old, const char *path)
 
 	if (kept_old)
 		archive_keep(path, old);
-	/* Every archive contains a vDSO, so keep a directory without a vDSO. */
+	/* A directory without a vDSO is not an archive of bts, so do not remove it. */
 	else if (archive_has(path, "vdso.so"))
 		archive_remove(path);
 	free(old);

@@ -136,7 +136,7 @@ static int prepare(struct vm_recording *rec)
 
 /* --- The command line ----------------------------------------------------------------- */
 
-/* Add an argument for the machine. The last argument is NULL. */
+/* Add an argument for the machine. To end the list, add NULL. */
 static void add(struct vm_recording *rec, char *word)
 {
 	rec->args = mem_realloc(rec->args, rec->nr_args + 1, sizeof(char *));
@@ -247,7 +247,10 @@ static void say_start(const struct vm_recording *rec)
 	fputc('\n', stderr);
 }
 
-/* In the child process, execute the machine. If bts is killed, the kernel ends the machine. */
+/*
+ * In the child process, execute the program that runs the machine. If bts is killed, the kernel
+ * ends this program.
+ */
 static void become_machine(const struct vm_recording *rec, pid_t parent)
 {
 	sigset_t none;

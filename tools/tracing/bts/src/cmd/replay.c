@@ -42,7 +42,7 @@ struct replay {
 	uint64_t		head;
 	uint64_t		rows;
 	bool			found;		/* a call was shown */
-	/* The task and the frame whose first line is delayed. */
+	/* The frame whose first line is not printed yet, and the frame's task. */
 	const struct bts_task	*pending;
 	struct bts_frame	pending_frame;
 };

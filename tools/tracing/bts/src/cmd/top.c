@@ -5,8 +5,8 @@
  * The pipeline (flow/pipeline.h) counts how often each step was executed. At the end, the count of
  * each step is added to the sums of all instructions of the step. Therefore, the sums are exact.
  *
- * The backward jumps inside a function to one address form a loop. The loop's count is how often
- * these jumps were executed.
+ * A loop consists of all backward jumps within a function that have the same target. The loop's
+ * count is how often these jumps were executed.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,12 +2,12 @@
 /*
  * Find the longest common subsequence of two sequences, by Myers' algorithm (1986). A path of cost
  * d turns a prefix of sequence a into a prefix of sequence b by d insertions or deletions. For each
- * d and each diagonal (position in a minus position in b), the search keeps the path with the
- * longest prefixes.
+ * d and each diagonal (position in a minus position in b), the search keeps the path that covers
+ * the longest prefixes.
  *
  * To limit time and memory, a search ends when d reaches COST_MAX. A new search then begins at the
- * end of the path with the longest prefixes. In this case, the result is a common subsequence, but
- * perhaps not the longest one.
+ * end of the path that covers the most elements of both sequences. In this case, the result is a
+ * common subsequence, but perhaps not the longest one.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static long slide(const struct search *s, long x, long k)
 	return x;
 }
 
-/* The path to diagonal @k extends a path with cost @d - 1. Return the diagonal of this path. */
+/* Return the diagonal of the path with cost @d - 1 that the path to diagonal @k extends. */
 static long came_from(const struct search *s, long d, long k)
 {
 	const long *before = s->far[d - 1] + d - 1;
@@ -57,8 +57,8 @@ static long begin_of(const struct search *s, long d, long k)
 }
 
 /*
- * Extend the paths to cost @d, and return the diagonal of the path with the longest prefixes. Set
- * *@done if this path reaches the end of both sequences.
+ * Extend the paths, so that their cost is @d. Return the diagonal of the path that covers the most
+ * elements of both sequences. Set *@done if a path reaches the end of both sequences.
  */
 static long one_more(struct search *s, long d, bool *done)
 {

@@ -101,7 +101,10 @@ struct beside {
 	uint32_t		latest;
 };
 
-/* The callbacks for find_differences(). @ctx is a struct beside whose @forest and @rows are set. */
+/*
+ * The callbacks for find_differences(). The argument @ctx points to a struct beside, in which the
+ * caller has set the members @forest and @rows.
+ */
 extern const struct find_ops beside_ops;
 
 /* Return the item with this index in the stretch, or NULL if the item was not stored. */

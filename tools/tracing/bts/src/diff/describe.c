@@ -301,7 +301,10 @@ static bool is_recursion(struct find *s, const struct range *r, struct differenc
 	return d->side[0].times != d->side[1].times;
 }
 
-/* Return the branch that the run took at d->place, 0 if it took none, or NONE if the run ended. */
+/*
+ * Return the branch that the run took at d->place. If the run did not branch there, return 0. If
+ * the run ended, return NONE.
+ */
 static uint32_t way_of(const struct find *s, const struct difference *d, unsigned int side)
 {
 	const struct token *t;

@@ -194,7 +194,10 @@ static void find_new_pair(struct find *s, const uint32_t nodes[2],
 		ops->leave(s->out->ctx, s->found + begin, s->nr_found - begin);
 }
 
-/* Set s->calls to @calls (the numbers before the pair) plus the calls of @times repetitions. */
+/*
+ * Set s->calls to the number of calls before the pair (@calls), plus the number of calls in @times
+ * repetitions of the pair.
+ */
 static void pass_pair(struct find *s, const uint64_t calls[2], const uint32_t nodes[2],
 		      uint64_t times)
 {
@@ -263,7 +266,7 @@ static void pair_items(struct find *s, const struct range *r)
 	difference(s, &left);
 }
 
-/* Return a key that is equal for two items if they can be compared as a pair. */
+/* Return a key for an item. Two items can be compared with each other if their keys are equal. */
 static uint64_t shape(const struct forest *f, const struct item *item)
 {
 	const struct node *n;
@@ -302,7 +305,7 @@ static uint64_t *keys_of(const struct find *s, const struct range *r, unsigned i
 	return keys;
 }
 
-/* Compare a range in which the alignment found no match, by pairing items of the same shape(). */
+/* The alignment found no match in this range. Pair items of the same shape(), and compare them. */
 static void gap(struct find *s, const struct range *r)
 {
 	uint64_t *keys[2];

@@ -67,7 +67,7 @@ struct difference {
 	uint32_t		depth;
 };
 
-/* The number of a difference, and how often the difference occurs in a part of the runs. */
+/* The number of a difference, and how often the difference occurs in one part of both runs. */
 struct found {
 	uint32_t	difference;
 	uint64_t	times;

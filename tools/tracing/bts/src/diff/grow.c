@@ -289,7 +289,7 @@ static void take(struct grown *g, struct calls *c, struct step *s)
 
 static void feed(struct grown *g, struct calls *c, struct step *s);
 
-/* The recalled call does not repeat an earlier call, so process its branches so far. */
+/* Process the branches of the recalled call, because the call does not repeat an earlier call. */
 static void take_again(struct grown *g, struct calls *c)
 {
 	struct track *t = c->node;

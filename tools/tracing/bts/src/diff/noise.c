@@ -49,7 +49,10 @@ static const struct pattern patterns[] = {
 	{ "futex_*", NOISE_WAITING }, { "sem_*", NOISE_WAITING },
 	{ "nptl_*", NOISE_WAITING }, { "thrd_*", NOISE_WAITING }, { "mtx_*", NOISE_WAITING },
 	{ "cnd_*", NOISE_WAITING },
-	/* These functions depend on a PID (in a stack's name), or on whether a tunable was read. */
+	/*
+	 * The branches of these functions depend on the PID in the name of the stack's mapping, or
+	 * on whether a tunable has been read.
+	 */
 	{ "name_stack_maps", NOISE_WAITING }, { "set_vma_name", NOISE_WAITING },
 	{ "clock_*", NOISE_CLOCK }, { "gettimeofday", NOISE_CLOCK }, { "time", NOISE_CLOCK },
 };

@@ -23,9 +23,9 @@
 #define STRETCH_ROWS	60
 /* The maximum number of call levels that can be unfolded within a difference. */
 #define SIDE_DEPTH	3
-/* Nest HTML elements only up to this depth of pairs, because browsers limit the nesting. */
+/* Nest HTML elements for at most this many calls and loops, because browsers limit nesting. */
 #define NESTED_MAX	48
-/* Indent pairs beyond this depth only slightly. */
+/* Indent calls and loops beyond this depth only slightly. */
 #define INDENTED_MAX	16
 /* The maximum number of called functions to name for each stretch. */
 #define CALLS_MAX	6
@@ -179,8 +179,8 @@ static struct place after_place(const struct difference *d)
 }
 
 /*
- * The runs may meet in the middle of a straight run that run @side executes. If so, write the part
- * of this straight run from @begin (if NULL, from its start) to the place where the runs meet.
+ * The runs may meet in the middle of a straight run of @side. If so, write the part of this
+ * straight run from @begin (if NULL, from its start) to the place where the runs meet.
  */
 static void put_last_run(struct page_task *t, struct rows *r, const struct part *part,
 			 unsigned int side, const struct place *begin)

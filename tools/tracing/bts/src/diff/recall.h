@@ -99,7 +99,7 @@ bool recall_begin(struct forest *f, struct recall *r, struct step *call);
 bool recall_step(struct forest *f, struct recall *r, struct step *s,
 		 const struct recalled **done);
 
-/* The call repeats no earlier call, so end its recall and remove its branches from the log. */
+/* Stop recalling the call, which repeats no earlier call. Remove its branches from the log. */
 void recall_fail(struct recall *r);
 void recall_free(struct recall *r);
 

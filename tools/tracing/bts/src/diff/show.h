@@ -20,7 +20,7 @@ struct route {
 	bool	begun;
 };
 
-/* route.c: write the inlined functions that contain the call of the function, and the function. */
+/* route.c: write the inlined functions that contain the function's call, then the function. */
 void route_function(struct route *r, const struct function *fn);
 /* route.c: write the inlined functions at the place, if f->inlines is set. */
 void route_place(struct route *r, const struct forest *f, const struct place *place);
@@ -33,7 +33,7 @@ bool tasks_differ(const struct compared *c);
 void task_text(char *buffer, size_t size, const struct compared *task);
 /* Return lines with remarks about the comparison of the tasks. The caller frees the text. */
 char *task_notes(const struct comparison *c, const struct compared *task);
-/* Return a summary of the noise, which was not compared. The caller frees the text. */
+/* Return a summary of what was not compared, such as interrupts. The caller frees the text. */
 char *noise_text(const struct comparison *c);
 /* Write "sort.c:123", or "" if the line is unknown. */
 void line_text(char *buffer, size_t size, const struct place *place);

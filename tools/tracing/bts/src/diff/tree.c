@@ -47,7 +47,7 @@ static uint32_t object_number(struct forest *f, struct object *o)
 	return i + 1;
 }
 
-/* Return the number of a pair of places. @from and @to are numbers of objects; @to may be 0. */
+/* Return a unique number for a pair of places. @from and @to identify objects; @to may be 0. */
 static uint32_t place_number(struct forest *f, uint32_t from, uint64_t from_addr, uint32_t to,
 			     uint64_t to_addr)
 {
@@ -67,7 +67,7 @@ uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr)
 	return place_number(f, object, addr, object, UINT64_MAX);
 }
 
-/* Report whether to compare the target. A return's target depends on the caller, so ignore it. */
+/* Report whether to compare the target. Ignore a return's target, which depends on the caller. */
 static bool has_target(const struct step *s)
 {
 	if (s->kind == BRANCH_RET || s->kind == BRANCH_IRET)

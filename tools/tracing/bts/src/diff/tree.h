@@ -197,7 +197,10 @@ static inline uint32_t elem_key(const struct forest *f, uint32_t elem)
 /* Return the token of a step whose straight run begins at @start and has @insns instructions. */
 uint32_t forest_token(struct forest *f, const struct step *s, const struct place *start,
 		      uint32_t insns);
-/* Return the number of a branch. The number also stands for the outcome "not taken". */
+/*
+ * Return the number that identifies the branch instruction at @addr. The same number identifies
+ * the outcome that this branch is not taken.
+ */
 uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr);
 /*
  * Return the index of a function. If the code has no symbol, @addr is the entry point; otherwise,

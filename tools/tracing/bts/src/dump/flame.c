@@ -5,10 +5,10 @@
  * is the cost of the function and all its callees. The box below a function is the function's
  * caller. The boxes that have the same box below them are sorted by name from left to right.
  *
- * A tooltip shows the name and the count of a box. The last line contains the number of boxes that
- * are too narrow or too deep to be drawn, without the boxes above them. The script in the picture
- * handles clicks. A browser runs the script only if the user opens the picture itself, not a page
- * with the picture.
+ * A tooltip shows the name and the count of a box. A box that is too narrow or too deep is not
+ * drawn. The last line contains the number of such boxes, but does not count the boxes above them.
+ * The script in the picture handles clicks. A browser runs the script only if the user opens the
+ * picture itself, not a page with the picture.
  */
 #include <stdlib.h>
 #include <string.h>

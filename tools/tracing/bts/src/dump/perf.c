@@ -146,7 +146,7 @@ static void flush(struct perf_dump *p)
 	struct auxtrace a = {
 		.header = { .type = RECORD_AUXTRACE, .size = sizeof(a) },
 		.size = (p->nr_chunk + 1) * sizeof(*p->chunk),
-		/* Add 1, so that perf handles COMM records of equal time before the branches. */
+		/* Add 1, so that perf handles COMM records of the same time first. */
 		.reference = p->began + 1, .cpu = -1,
 	};
 
@@ -343,7 +343,7 @@ int dump_perf(struct dump *d)
 	off_t begin, end;
 	int status;
 
-	/* The output cannot be a pipe, because the size is written into the header at the end. */
+	/* The output cannot be a pipe, because the header is rewritten after all other data. */
 	if (fseeko(d->out, 0, SEEK_CUR))
 		return msg_error("dump", "perf", "a pipe cannot be the output; use -o FILE");
 	p = mem_zalloc(1, sizeof(*p));

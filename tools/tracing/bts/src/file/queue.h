@@ -83,16 +83,16 @@ struct queue {
 void queue_init(struct queue *q);
 void queue_free(struct queue *q);
 
-/* Thread: reserve a batch (NULL if the pipeline has stopped), fill it, and commit it. */
+/* The thread reserves a batch (NULL if the pipeline has stopped), fills it, and commits it. */
 struct batch *queue_reserve(struct queue *q);
 void queue_commit(struct queue *q);
-/* Thread: report that no more batches follow. */
+/* The thread reports that no more batches follow. */
 void queue_end(struct queue *q);
 
-/* Pipeline: return the oldest batch (NULL after the last batch), and release it. */
+/* The pipeline gets the oldest batch (NULL after the last batch), and releases it. */
 struct batch *queue_peek(struct queue *q);
 void queue_next(struct queue *q);
-/* Pipeline: tell the thread to stop. */
+/* The pipeline tells the thread to stop. */
 void queue_stop(struct queue *q);
 
 #endif

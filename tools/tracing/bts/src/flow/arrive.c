@@ -12,13 +12,13 @@
  *	exception	leads to a landing pad. Choose the innermost frame whose current call
  *			has this pad in the table of call sites (lsda.c)
  *	stack switch	leads to a return address on a stack that the task has left. If several
- *			stacks contain this address, guess the stack with the fewest frames inside
- *			the frame that returns to this address. If several stacks have equally few
- *			frames there, guess the stack that the task left longest ago, because
- *			schedulers are often fair. If a later ret disproves the guess, correct()
- *			moves the frames. A new stack begins if a function that switches stacks
- *			(roles.c) branches to an unknown frame, or if a ret leads to the start of
- *			a function
+ *			stacks contain this address, guess the stack on which the frame that returns
+ *			to this address is closest to the innermost frame. If this frame is equally
+ *			close on several stacks, guess the stack that the task left longest ago,
+ *			because schedulers are often fair. If a later ret disproves the guess,
+ *			correct() moves the frames. A new stack begins if a function that switches
+ *			stacks (roles.c) branches to an unknown frame, or if a ret leads to the
+ *			start of a function
  */
 #include <stdlib.h>
 #include <string.h>
@@ -149,10 +149,10 @@ static int64_t distance(const struct stack *other, uint64_t to)
 }
 
 /*
- * The current stack was guessed among several stacks with the same return address. Now a ret shows
- * that the task is on stack @index. The frames that ended since the guess were removed from the
- * current stack instead of stack @index. To correct this, move the inner frames of stack @index to
- * the current stack.
+ * Several stacks had the same return address, so the current stack was only a guess. Now a ret
+ * shows that the task is on stack @index. The frames that ended since the guess were removed from
+ * the current stack instead of stack @index. To correct this, move the inner frames of stack @index
+ * to the current stack.
  */
 static void correct(struct calls *c, uint32_t index, uint32_t way)
 {

@@ -5,11 +5,11 @@
  *	call		adds a frame, whose return address is the address after the call
  *	ret		ends the frame that returns to the target, and all frames inside this frame
  *	jump		A jump to another function (a tail call) adds a frame, with the same return
- *			address as the function that jumps. A jump back to a function of the same
- *			chain of tail calls ends the frames inside that function. A jump to a part
- *			of the same function (f.cold) changes nothing. An indirect jump, or a ret
- *			that matches no frame, may be longjmp(), an exception, or a stack switch
- *			(see arrive.c)
+ *			address as the function that jumps. If the same chain of tail calls already
+ *			contains the target function, the jump ends the frames inside this
+ *			function's frame. A jump to a part of the same function (f.cold) changes
+ *			nothing. An indirect jump, or a ret that matches no frame, may be longjmp(),
+ *			an exception, or a stack switch (see arrive.c)
  *	syscall, interrupt	adds a frame, which ends when the kernel returns. If the kernel
  *			returns to the start of a function instead of the interrupted code, this
  *			function is a signal handler, and a frame is added for the handler. If a
@@ -29,7 +29,8 @@
  * into the kernel is lost, the branch out of the kernel ends only the kernel's frames.
  *
  * If inlined functions are shown, their frames are on top of the frame that contains their code.
- * Each straight run replaces these inlined frames. The rules above ignore inlined frames.
+ * At each straight run, the inlined frames of this run's code replace the previous inlined frames.
+ * The rules above ignore inlined frames.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +110,7 @@ static void jump_to(struct calls *c, const struct step *s, bool leaves)
 		push(c, FRAME_TAIL, sym, &s->at_from, top->ret);
 		calls_top(c)->approx = approx;
 	}
-	/* A switch statement may jump to nameless code, so do not count such a jump as a guess. */
+	/* A switch statement may jump to nameless code. Do not count a guess for such a jump. */
 	if (leaves && !is_kernel(s->to) && (i >= 0 || !sym->nameless))
 		guess(c);
 }
@@ -195,7 +196,7 @@ static void do_ret(struct calls *c, const struct step *s)
 	struct frame *top = calls_real(c);
 	int64_t i;
 
-	/* A stack switch leads to another stack, even if the current stack also contains s->to. */
+	/* A stack switch leads to another stack, so first search the other stacks for s->to. */
 	if (c->nr_others && sym_role(top->sym) == ROLE_SWITCH && arrive(c, s))
 		return;
 	if (returns_to(top, s->to) && top->kind == FRAME_CALL) {
@@ -237,7 +238,7 @@ static bool resumes_at(const struct frame *f, uint64_t to)
 	       (f->approx && to == f->ret);
 }
 
-/* Return the index of the innermost handler that returns to @to (any, if @to is 0), or -1. */
+/* Return the innermost handler's index, or -1. If @to is set, the handler must return to @to. */
 static int64_t find_handler(const struct calls *c, uint64_t to)
 {
 	int64_t i = (int64_t)c->now.depth - 1;
@@ -570,7 +571,7 @@ void calls_row(struct calls *c, const struct row *row)
 		leave_handler(c);
 		break;
 	case ROW_ARRIVES:
-		/* Handle exec() here, because do_exit() needs a branch out of the kernel. */
+		/* Handle exec() here. Only a branch out of the kernel leads to do_exit(). */
 		if (c->pipe->user_only && row->user_ip && c->exec) {
 			end_stacks(c);
 			c->exec = false;

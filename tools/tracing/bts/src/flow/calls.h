@@ -138,7 +138,7 @@ static inline struct frame *calls_top(struct calls *c)
 	return c->now.depth ? &c->now.frames[c->now.depth - 1] : NULL;
 }
 
-/* Return the number of frames without the inlined frames on top. */
+/* Return the number of frames. Do not count the inlined frames on top. */
 static inline uint32_t calls_depth(const struct calls *c)
 {
 	uint32_t depth = c->now.depth;

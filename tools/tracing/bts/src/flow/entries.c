@@ -46,7 +46,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	e->begun = true;
 }
 
-/* Report whether the run stays in one function and one inlined call. Most runs do so. */
+/* Report whether the run stays in one function, and enters or leaves no inlined call. */
 static bool is_whole(const struct step *s)
 {
 	uint64_t end;
@@ -87,7 +87,7 @@ static const struct inlined *origin(const struct step *s, const struct inlined *
 	}
 	if (from == to || sym_is_part(from, to) || sym_is_part(to, from))
 		return object_inlined(from->object, s->at_from.addr, NULL);
-	/* An exception or longjmp() leads back into an inlined call. It does not enter the call. */
+	/* An exception or longjmp() continues an inlined call. This does not count as an entry. */
 	return begins ? NULL : target;
 }
 

@@ -41,9 +41,12 @@ uint32_t chain_begin(const struct calls *c);
  * siglongjmp() may lead out of a handler.
  */
 uint32_t side_begin(const struct calls *c);
-/* Return the index of the function's innermost frame from index @begin on, or -1. */
+/* Search the frames from index @begin. Return the index of @sym's innermost frame, or -1. */
 int64_t find_sym(const struct calls *c, const struct sym *sym, uint32_t begin);
-/* Return the first index of the innermost chain of tail calls that returns to @to, or -1. */
+/*
+ * Search the frames from index @begin for the innermost chain of tail calls that returns to @to.
+ * Return the index of the chain's first frame, or -1 if there is no such chain.
+ */
 int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin);
 /* Mark the stack as a guess, and count the guess. */
 void guess(struct calls *c);
@@ -52,7 +55,7 @@ void move_frames(struct calls *c, uint32_t i, uint32_t depth);
 /* Continue on c->others[i]. If @i is c->nr_others, continue on a new stack. */
 void change_stack(struct calls *c, uint32_t i);
 void end_stacks(struct calls *c);
-/* End the stacks, and free their memory. The task may continue. */
+/* End the stacks, and free their memory. Later branches of the task may add new frames. */
 void free_stacks(struct calls *c);
 
 /* arrive.c: record that the innermost frame is setjmp() or a similar function. */

@@ -146,7 +146,7 @@ struct task {
 
 enum row_type {
 	ROW_LOST,		/* the tracer or the ring buffer lost branches here */
-	/* The code cannot have led to the next branch, or the task may have taken lost branches. */
+	/* The code cannot have led to the next branch, or branches of the task may be lost. */
 	ROW_GAP,
 	ROW_DEPARTS,
 	ROW_ARRIVES,
@@ -332,7 +332,7 @@ struct place place_find(struct pipe *p, struct task *task, uint64_t addr);
 uint64_t pipe_addr(const struct pipe *p, const struct task *task, uint64_t addr);
 /* Convert an address in the task's process to the address that steps contain. */
 uint64_t pipe_step_addr(const struct pipe *p, const struct task *task, uint64_t addr);
-/* Return a copy of the step with the addresses in the task's process. */
+/* Return a copy of the step, in which the addresses are those of the task's process. */
 struct step pipe_step(const struct pipe *p, const struct task *task, const struct step *s);
 /*
  * Call @each for each instruction of a step, in order. Return the number of instructions. Return 0

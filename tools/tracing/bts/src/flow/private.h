@@ -118,7 +118,7 @@ void comms_read(struct pipe_private *v);
 /* options.c */
 bool options_want_cpu(const struct options *o, int cpu);
 bool options_want_task(const struct options *o, const struct task *t);
-/* Report whether a filter contains an address, which differs from process to process. */
+/* Report whether o->from or o->to is an address. An address differs from process to process. */
 bool options_by_address(const struct options *o);
 bool options_match_place(const struct place *place, uint64_t addr, const char *wanted);
 

@@ -2,9 +2,10 @@
 /*
  * Handle non-branch rows: losses, departures, arrivals, mappings and other events.
  *
- * A loss on a CPU may concern each task that last ran on this CPU, and each task that runs on this
- * CPU after the loss. So the loss is reported as a row, which names a task if the task is known. If
- * the loss may concern another task, too, a gap is reported before the next branch of that task.
+ * A loss on a CPU may concern each task whose latest branches were on this CPU, and each task that
+ * runs on this CPU after the loss. So the loss is reported as a row, which names a task if the task
+ * is known. If the loss may concern another task, too, a gap is reported before the next branch of
+ * that task.
  */
 #include <string.h>
 #include <sys/sysmacros.h>

@@ -5,8 +5,8 @@
  * A new mapping replaces the parts of older mappings that it overlaps. The trace need not report
  * munmap(), because unmapped code is not executed. If another library or program is mapped at an
  * address, the meaning of old steps must not change. Shared addresses (space.h) always have the
- * same meaning. For other addresses, the number of the space is part of a step's key, and the new
- * mapping gives the space a new number.
+ * same meaning. For other addresses, the number of the space is part of a step's key. The new
+ * mapping gives the space a new number, so old steps are not found for these addresses.
  *
  * A space has a bias for each file. To check its guess at the next step, the pipeline adds the bias
  * to the step's shared addresses, and compares the sums with the branch. The check does not look up
@@ -200,7 +200,7 @@ uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t ad
 
 /* --- Mapping ------------------------------------------------------------------------ */
 
-/* Remove what @map replaces. Report whether a replaced mapping has another object or bias. */
+/* Unmap the range of @map. Report whether a mapping in this range had another object or bias. */
 static bool cut(const struct spaces *all, struct space *s, const struct map *map)
 {
 	bool other = false;

@@ -85,7 +85,7 @@ struct spaces {
 
 /**
  * struct spot - the meaning of an address in a process
- * @addr:	the shared address, or the address if it is not shared
+ * @addr:	the shared address or, if @file is FILE_NONE, the address in the process
  * @map:	the mapping, or NULL if the address is in the kernel or not mapped
  * @file:	number of the shared file, FILE_SLOW or FILE_NONE
  */
@@ -112,7 +112,7 @@ void space_spot(const struct spaces *all, struct space *s, uint64_t addr, const 
  * is NULL or does not map the file, use the first process that mapped the file.
  */
 uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t addr);
-/* Return the biases of the space @s (which may be NULL), one for each file number so far. */
+/* Return the biases of the space @s, indexed by file number. If @s is NULL, all biases are 0. */
 const uint64_t *space_biases(const struct spaces *all, struct space *s);
 void spaces_free(struct spaces *all);
 

@@ -163,7 +163,7 @@ static enum branch_kind kind_without_code(const struct step *s)
 	return BRANCH_UNKNOWN;
 }
 
-/* The kernel replaced the branch instruction, a jump or a call, after the branch was taken. */
+/* The instruction was a jump or a call. The kernel replaced it after the branch was taken. */
 static enum branch_kind kind_patched(struct step *s)
 {
 	s->length = 5;

@@ -10,7 +10,8 @@
  *
  * Therefore, the block remains open until the thread returns to user space. Usually, the thread
  * then executes the instruction at cut_end, and the block continues. Otherwise (for example after a
- * signal), the block is decoded to find the instruction before cut_end, where the block ends.
+ * signal), the block ends with the instruction before cut_end. The block is decoded to find this
+ * instruction.
  *
  * At the end of the run, a block that contains only the instruction at the PC is added. For gdb,
  * the instruction at the PC is the current instruction, which has not been executed yet. If the

@@ -2,10 +2,10 @@
 /*
  * List the files that the process has mapped, and read memory from these files.
  *
- * gdb can only read code and constants, which are in the read-only segments of files, because a
- * trace does not contain other memory. The segments are extended to whole pages, as in the memory
- * of the process. gdb reads memory in whole cache lines, and would be a hundred times slower if it
- * could not read the whole line at the end of a segment.
+ * A trace does not contain the contents of memory. So gdb can only read the read-only segments of
+ * files, which contain code and constants. The segments are extended to whole pages, as in the
+ * memory of the process. gdb reads memory in whole cache lines, and would be a hundred times slower
+ * if it could not read the whole line at the end of a segment.
  */
 #include <stdlib.h>
 #include <string.h>

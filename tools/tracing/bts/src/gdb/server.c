@@ -103,7 +103,7 @@ static void is_alive(struct server *s, const char *text)
 	reply(s, parse_thread(s, text) ? "OK" : ERROR_THREAD);
 }
 
-/* Send general registers, PC, flags and segment registers. Only the PC is available. */
+/* Send general registers, PC, flags and segment registers. All but the PC are unavailable. */
 static void read_registers(struct server *s, const char *text)
 {
 	const struct gdb_image *program = gdb_program(s->g);

@@ -137,7 +137,7 @@ bool terminal_shares_output(void)
 
 void terminal_control(FILE *out, const char *sequence)
 {
-	/* 0 is standard input, so @fd is 0 only if terminal_guard() did not replace the stream. */
+	/* If terminal_guard() did not replace the stream, guarded[].fd is 0. */
 	if (out != stdout || !guarded[STDOUT_FILENO].fd) {
 		fputs(sequence, out);
 		return;

@@ -25,7 +25,7 @@ struct bill {
 
 /* Return the summary of a file whose BTS section contains the text @info, which may be NULL. */
 struct bill bill_of_info(const char *info, uint64_t file_bytes);
-/* Print the summary as the JSON member "bill". Commands that read all branches do the same. */
+/* Print the JSON member "bill". Commands that read all branches print such a member, too. */
 void bill_json(FILE *out, const struct bill *bill);
 /* Print the summary as a line. If @name is not NULL, the line begins with @name. */
 void bill_print(FILE *out, const char *name, const struct bill *bill);

@@ -4,12 +4,12 @@
  *
  *	header | attributes of the events | records ... | features
  *
- * In each round, perf writes the contents of all ring buffers and then a FINISHED_ROUND record. No
- * record after round N is older than the youngest record of round N - 1. So at the end of round N,
- * all records up to the time of this youngest record are sorted by time and delivered.
+ * In each round, perf writes the contents of all ring buffers and then a FINISHED_ROUND record. A
+ * record after round N is never older than the newest record of round N - 1. So at the end of round
+ * N, all records up to the time of this newest record are sorted by time and delivered.
  *
- * With intel_bts, the branches are in AUXTRACE records, which contain no time. The kernel writes an
- * AUX record for each part of these branches. The AUX record contains the time of the part.
+ * With intel_bts, the branches are in AUXTRACE records, which contain no time. The kernel delivers
+ * the branches in portions, and writes an AUX record with the time of each portion.
  *
  * Every number in the file is checked before use.
  */

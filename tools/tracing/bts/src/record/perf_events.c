@@ -233,7 +233,10 @@ static int open_on(struct perf_events *events, struct perf_event_attr *attr, pid
 	return ring < 0 ? add_ring(events, cpu, fd) : 0;
 }
 
-/* A followed thread needs a descriptor for each CPU and one for its guard. Raise the limit. */
+/*
+ * Raise the limit, because a followed thread needs a descriptor for each CPU, and a descriptor for
+ * its guard (perf_follow.c).
+ */
 static void more_descriptors(void)
 {
 	struct rlimit limit;

@@ -51,7 +51,7 @@ struct probe_rows {
 	size_t			lost;		/* number of LOST rows */
 };
 
-/* A configuration of the tracer with which the probe runs. */
+/* A configuration of the tracer. The probe runs with each configuration. */
 struct way {
 	const char	*name;
 	bool		user, kernel, pack;
@@ -245,7 +245,7 @@ static bool matches(const struct probe_row *row, const struct probe_branch *bran
 
 /*
  * If an interrupt begins at @row, return how many rows the interrupt has, otherwise 0. An interrupt
- * has a row into the kernel and a row back, or one row if the hardware drops a direction.
+ * has a row into the kernel and a row back, or only one of them if the hardware drops the other.
  */
 static size_t is_interrupt(const struct probe_row *row, size_t left, enum missing missing)
 {

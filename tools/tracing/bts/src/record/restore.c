@@ -357,7 +357,7 @@ static int open_writer(struct restore *r, const char *path, struct stat *st)
 	w->keep = true;
 	w->fd = open_own(w->temporary, st);
 	if (w->fd < 0 && errno == ENOENT) {
-		msg_error("restore", path, "there is no %s, so no recording of it was killed",
+		msg_error("restore", path, "%s does not exist, so there is nothing to restore",
 			  w->temporary);
 		return -1;
 	}

@@ -218,7 +218,7 @@ static int write_threads(const struct instance *inst, const char *file, pid_t pi
 static int write_targets(const struct targets *targets, const struct instance *inst,
 			 const char *file)
 {
-	/* Write all IDs twice, because untraced threads may create threads in the first pass. */
+	/* Write all IDs twice, because a thread whose ID is not yet written may create a thread. */
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < targets->nr; i++)
 			if (write_threads(inst, file, targets->list[i].pid))

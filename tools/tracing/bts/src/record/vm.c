@@ -153,7 +153,7 @@ int vm_job_become(const struct vm_job *job)
 {
 	struct stat st;
 
-	/* Give pipes and terminals to the user, who could not open /dev/stdin otherwise. */
+	/* The user must own pipes and terminals to be able to open /dev/stdin. */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (!fstat(fd, &st) && (S_ISFIFO(st.st_mode) || isatty(fd)) &&
 		    fchown(fd, job->uid, job->gid))

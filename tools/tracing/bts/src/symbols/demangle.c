@@ -20,7 +20,7 @@
 #include "lib/mem.h"
 #include "object.h"
 
-/* Keep a suffix of the compiler (.cold) or of the PLT (@plt). */
+/* Keep a suffix, such as .cold (added by the compiler) or @plt (a stub in the PLT). */
 static char *plain_cplus(const char *linked)
 {
 	size_t length = strcspn(linked, ".@");

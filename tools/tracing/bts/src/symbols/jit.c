@@ -84,7 +84,7 @@ static struct load *add_load(struct loads *all)
 	return &all->list[all->nr++];
 }
 
-/* If an address has several functions, sort the last function in the file first. */
+/* If several functions have the same address, put the function that is latest in the file first. */
 static int compare(const void *left, const void *right)
 {
 	const struct load *a = left, *b = right;

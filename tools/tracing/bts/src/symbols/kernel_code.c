@@ -9,14 +9,14 @@
  *	tracing off	kernel_code_save() reads the code again and writes it to kcore. If a page
  *			changed or was removed, the first copy of this page goes to kcore.before
  *
- * If both copies of an instruction are equal, the CPU executed this instruction, and a run that
- * contradicts the instruction is a gap. The command bts archive reads the code only after the
- * recording, so its copy, kcore.later, may differ from the executed code. The kernel's notes are
- * also saved, because they contain the build ID of vmlinux.
+ * If both copies of an instruction are equal, the CPU executed this instruction. If the instruction
+ * cannot have led to the next branch, there is a gap. The command bts archive reads the code only
+ * after the recording, so its copy, kcore.later, may differ from the executed code. The kernel's
+ * notes are also saved, because they contain the build ID of vmlinux.
  *
  * The saved code of the kernel itself extends from _stext to _etext. For modules, BPF programs and
- * trampolines, the pages from each text symbol in /proc/kallsyms to LAST_FUNCTION bytes after this
- * symbol are saved.
+ * trampolines, the saved pages begin at each text symbol in /proc/kallsyms, and extend to
+ * LAST_FUNCTION bytes after this symbol.
  */
 #include <elf.h>
 #include <errno.h>

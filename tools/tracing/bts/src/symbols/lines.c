@@ -3,8 +3,8 @@
  * Find the file and line of an address in DWARF's line tables.
  *
  * The first look-up in an object reads all its line tables into one array, which is sorted by
- * address. The look-up of libdw would search all units each time. An entry without a line marks the
- * end of a stretch of code, so that the code after the stretch has no line.
+ * address. libdw's own look-up is not used, because it searches all units each time. An entry
+ * without a line marks the end of a stretch of code, so the code after the stretch has no line.
  */
 #include <dwarf.h>
 #include <fcntl.h>

@@ -220,7 +220,10 @@ static bool same_file(const struct objects *all, const struct object_key *key)
 {
 	struct stat st;
 
-	/* The start is known only in seconds. With an equal ctime, the file may be newer. */
+	/*
+	 * The start of the recording is known only to the second. If the ctime is in this second,
+	 * the file may have changed after the start.
+	 */
 	return !stat(key->path, &st) && st.st_ino == key->inode && st.st_dev == key->device &&
 	       st.st_ctime < all->began;
 }

@@ -78,7 +78,7 @@ struct line;
 
 /* The result of comparing the file at the path with the recorded file. */
 enum object_proof {
-	OBJECT_PROVEN,		/* equal: archived, or the build ID or the inode matches */
+	OBJECT_PROVEN,		/* equal, as the archive, the build ID or the inode proves */
 	OBJECT_UNPROVEN,	/* unknown, so a question mark is added to the file's names */
 	OBJECT_CHANGED,		/* different, so the file's code and names are not used */
 	OBJECT_MISSING,		/* the file is missing or unreadable */

@@ -14,7 +14,7 @@ enum sym_role {
 	ROLE_ORDINARY,
 	ROLE_SETJMP,		/* returns again at each longjmp() */
 	ROLE_SWITCH,		/* is called on one stack and returns on another stack */
-	ROLE_THUNK,		/* ends in a ret that replaces a branch of its caller */
+	ROLE_THUNK,		/* branches on behalf of its caller, usually by ret (retpoline) */
 };
 
 /* Find the role of a function, and store the role in sym->role. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the places of differences among the calls of a task.
+ * Find where the differences are in the call tree of a task.
  *
  * The compared trees (diff/tree.h) do not contain all calls of a task. For example, the trees
  * contain a system call only as a branch. A second pass over the trace counts only the calls that
@@ -58,7 +58,7 @@ static int by_place(const void *left, const void *right)
 		return a->pid < b->pid ? -1 : 1;
 	if (a->calls != b->calls)
 		return a->calls < b->calls ? -1 : 1;
-	/* If the numbers of calls are equal, the difference in the inner call comes first. */
+	/* If the numbers of calls are equal, the more deeply nested difference comes first. */
 	if (a->depth != b->depth)
 		return a->depth > b->depth ? -1 : 1;
 	return a->number < b->number ? -1 : 1;

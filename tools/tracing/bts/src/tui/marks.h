@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Find the places of differences among the calls of a task.
+ * Find where the differences are in the call tree of a task.
  *
  * Included by: tui/, cmd/tui.c.
  */
@@ -55,14 +55,14 @@ void marks_init(struct marks *m, struct comparison *c, unsigned int side);
 void marks_free(struct marks *m);
 struct marker marker_begin(const struct marks *m, int pid);
 /*
- * Return the state of a frame that begins. @around is the state of the outer frame, or 0. Set
+ * Return the state of a new frame. @around is the state of the outer frame, or 0. Set
  * *@counted if the compared trees contain the new frame.
  */
 uint32_t marker_enter(const struct marks *m, const struct frame *f, uint32_t around,
 		      bool *counted);
-/* Report whether the compared trees contain the frame with this state. */
+/* Report whether the compared trees contain the frame whose state is @state. */
 bool marker_counts(uint32_t state);
-/* Return the next difference if its place is in the frame with this state, otherwise NULL. */
+/* Return the next difference, or NULL if it is not in the frame whose state is @state. */
 const struct mark *marker_here(const struct marker *marker, uint32_t state);
 
 #endif

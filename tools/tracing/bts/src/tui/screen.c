@@ -14,7 +14,7 @@
 #include "lib/msg.h"
 #include "tui.h"
 
-/* The maximum indentation of a difference, whose text is long. */
+/* The maximum indentation of a difference. It is small, because the text is long. */
 #define MARK_INDENT	20
 
 enum view { VIEW_CALLS, VIEW_TOP };

@@ -59,7 +59,7 @@ struct tree {
 /**
  * struct tui - the data of bts tui
  * @trees:	the trees of all stacks
- * @by_stack:	the number of each tree, plus 1, by task and stack
+ * @by_stack:	for each task and stack, the index in @trees, plus 1
  * @nr_nodes:	the number of nodes in all trees
  * @by_function: sums by function
  * @functions:	the sums of @by_function, sorted by instructions

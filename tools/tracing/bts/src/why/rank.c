@@ -3,10 +3,10 @@
  * Find the condition in the kernel that made a system call fail.
  *
  * If system calls with the same number succeeded, compare the failed call with the most similar of
- * these calls. This is the call in which the fewest branches of the failed call are missing. The
- * failing check is at a difference between these two calls. The most likely check is a condition
- * next to an instruction that loads the error number. If several conditions are equally likely,
- * list the last executed condition first.
+ * these calls. The most similar call contains the most branches of the failed call. The failing
+ * check is at a difference between these two calls. The most likely check is a condition next to
+ * an instruction that loads the error number. If several conditions are equally likely, list the
+ * last executed condition first.
  *
  * Without a successful call, rank all conditions of the failed call in the same way, but leave out
  * conditions whose likelihood is 0.
@@ -113,7 +113,10 @@ static int by_way(const void *left, const void *right)
 	return (a->same > b->same) - (a->same < b->same);
 }
 
-/* Return true if the error was loaded after @c, and @good lacks a condition with this outcome. */
+/*
+ * Report whether the error number was loaded after @c, and @good does not contain this condition
+ * with the same outcome.
+ */
 static bool is_foreign_load(const struct condition *c, const struct trail *good)
 {
 	return c->load && !bsearch(c, good->list, good->nr, sizeof(*c), by_way);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Collect the conditions that a system call executed.
+ * Collect the conditions that a system call tested.
  *
  * A check in the kernel loads an error number, either after the condition or before it:
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Collect the conditions that a system call executed.
+ * Collect the conditions that a system call tested.
  *
  * Included by: why/.
  */
@@ -13,7 +13,7 @@
  * struct activation - a call of a function
  * @function:	number of the function
  * @parent:	index of the caller's activation or, for the outermost activation, of itself
- * @conditions:	number of conditions executed so far
+ * @conditions:	number of conditions tested so far
  * @last:	index of the last condition, plus 1, or 0 if the error was loaded after the last
  *		condition
  * @loaded:	the function loaded the error number
