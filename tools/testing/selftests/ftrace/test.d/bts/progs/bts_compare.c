@@ -17,7 +17,7 @@
  * address. Records with two kernel addresses are only counted. If one crossing leads from an
  * instruction into the kernel, and the next crossing leads back to this instruction, the pair is an
  * interrupt, or a fault that the kernel repaired. Such a pair is only counted, and is allowed at
- * any instruction that the program can have reached. Any other crossing that is not in EXPECTED is
+ * any instruction that the program may have reached. Any other crossing that is not in EXPECTED is
  * an error.
  *
  * Use -c for a trace without branches within user space. Then EXPECTED must contain only crossings,

@@ -6,11 +6,11 @@
  *
  * FILE accepts numbers from 0 (or 64 for bts_threshold) to MAXIMUM. The program makes WRITES
  * (default 10000) writes of random data to FILE. SEED (default 1) is the random seed. The data are
- * valid numbers, negative numbers, numbers that are too large, numbers in another base, numbers
- * with signs, blanks, dots or letters, binary data, and full pages. There are also empty writes,
- * and writes from inaccessible memory. After each write, FILE must show the written number or,
- * after an error (EINVAL, ERANGE, EFAULT), the previous number. With -c, the program checks only
- * the result of each write, because other programs write at the same time.
+ * valid numbers, invalid numbers, words, binary data, or whole pages of digits. An invalid number
+ * is negative, too large or in another base, or contains a character that is not a digit. There are
+ * also empty writes, and writes from inaccessible memory. After each write, FILE must show the
+ * written number or, after an error (EINVAL, ERANGE, EFAULT), the previous number. With -c, the
+ * program checks only the result of each write, because other programs write at the same time.
  *
  * The program prints each failed check on standard error. It ends early after ten failed checks.
  * The exit status is 1 if a check has failed.

@@ -14,10 +14,10 @@
  * the launcher writes 0 to tracing_on. The launcher prints the PIDs on stdout, in the order of the
  * programs. The exit status of the launcher is 0 only if all programs end with status 0.
  *
- * By default, TRACEFS is the working directory, as in ftracetest. With several options -t, all the
- * directories trace the programs. Until its exec, a traced child takes branches in the code of the
- * launcher. The launcher is linked far from the programs, so that the addresses show which branches
- * are in the launcher's code.
+ * By default, TRACEFS is the working directory, as in ftracetest. If -t is given several
+ * times, the launcher writes to set_ftrace_pid and tracing_on in each TRACEFS. Until its exec, a
+ * traced child takes branches in the code of the launcher. The launcher is linked far from the
+ * programs, so that the addresses show which branches are in the launcher's code.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -334,7 +334,7 @@ static void instruction_done(int index, unsigned long next)
 	}
 }
 
-/* The task is in a system call. Print the entry to this system call. */
+/* The task is in a system call. Print the branch into the kernel. */
 static void syscall_entered(int index)
 {
 	struct task *task = tasks[index];
@@ -468,7 +468,7 @@ static void handle_end(pid_t pid)
 	if (index < 0)
 		return;
 	task = tasks[index];
-	/* If the task has ended in a system call, print the entry to this call. */
+	/* If the task has ended in a system call, print the branch into the kernel. */
 	if (fetch(task, task->regs.rip)->class == INSN_SYSCALL &&
 	    !task->enters_handler)
 		syscall_entered(index);
