@@ -124,7 +124,7 @@ static void plugin_put_rows(struct trace_seq *s, struct tep_handle *tep, const c
 			 decoder.left);
 }
 
-/* Packs of the first versions of the tracer have no format field, but have BTS_PACK_FORMAT. */
+/* Packs of the first tracer versions have no format field. Their format is BTS_PACK_FORMAT. */
 static unsigned int plugin_format(struct tep_event *event, struct tep_record *record)
 {
 	unsigned long long format;

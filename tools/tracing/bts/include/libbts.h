@@ -489,8 +489,8 @@ int bts_line(struct bts_trace *trace, const struct bts_place *place, const char 
  * @depth:	0 for the function that is inlined directly in the function of the place, 1 for the
  *		function that is inlined in the function of depth 0, and so on
  *
- * Return: the inlined function; NULL if only @depth or fewer functions are inlined at the place, or
- * if memory runs out.
+ * Return: the inlined function; NULL if at most @depth functions are inlined at the place, or if
+ * memory runs out.
  */
 const struct bts_sym *bts_inlined(struct bts_trace *trace, const struct bts_place *place,
 				  unsigned int depth);
@@ -554,7 +554,7 @@ uint64_t bts_sym_addr(const struct bts_sym *sym);
 bool bts_sym_is(const struct bts_sym *sym, const char *name);
 
 /**
- * bts_sym_user - return the address of a pointer that the program can store for a function
+ * bts_sym_user - return the address of a pointer that the program can use for data about a function
  * @sym:	the function
  *
  * Return: the address of the pointer. The pointer is initially NULL.

@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's asm/ds.h needs it, this directory's does not. */
+/* The header bts/pack.h includes percpu.h, but needs nothing from percpu.h on a host. */

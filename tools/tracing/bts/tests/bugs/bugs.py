@@ -34,8 +34,8 @@ INPUTS = 150
 # The maximum CPU time of a run in seconds. Recording a run takes a hundred times as long.
 SECONDS = 0.1
 HANGS = 3
-# For at least the share WANTED of the mutants, the first ROWS rows of bts diff must contain the
-# mutated line.
+# The first ROWS rows of bts diff must contain the mutated line for at least the fraction WANTED of
+# all mutants.
 ROWS = 3
 WANTED = 0.6
 COVERAGE = '-g -O0 --coverage'
@@ -94,7 +94,8 @@ class Drawing:
         return found
 
     def prepare(self):
-        """Build the program, and keep the inputs with a quick run and a repeatable result."""
+        """Build the program. Keep only the inputs for which the program ends quickly, and prints
+        the same result twice."""
         self.program.prepare()
         self.program.make_or_exit(COVERAGE)
         self.inputs = self.program.inputs()
@@ -225,7 +226,7 @@ def draw(folder, seed, number, name):
 
 
 class Judged:
-    """A mutant's traces, and the rows of bts diff about them."""
+    """A mutant's traces, and the rows that bts diff prints for these traces."""
 
     def __init__(self, folder, bts, mutant):
         self.folder = folder

@@ -101,7 +101,7 @@ def draw(paths, rng):
 
 
 def write(site):
-    """Break the line of the source."""
+    """Replace the line in the source file by the mutated line."""
     with open(site.path, encoding='utf-8', errors='surrogateescape') as source:
         lines = source.read().split('\n')
     lines[site.line - 1] = site.after

@@ -87,7 +87,8 @@ def compare(bts, a, b, *options):
 
 
 def filtered(bts, a, b):
-    """Return what is wrong with the output of --dso, which may hide branches of a difference."""
+    """Return what is wrong with the output of --dso. Check only status and syntax, because --dso
+    may hide branches of a difference."""
     wrong = []
     for words in [], ['--json'], ['--html', '-']:
         done = subprocess.run([bts, 'diff', *words, '--dso', 'libc.so.6', a, b],
@@ -103,7 +104,7 @@ def filtered(bts, a, b):
 
 
 def without_place(found):
-    """Return a fault for each difference that has no place."""
+    """Return an error message for each difference that bts diff reported without a place."""
     return ['a difference of kind %s has no place' % d['kind'] for _, d in found
             if d and not d['at']]
 
@@ -200,8 +201,8 @@ class Steps:
             inside = set(a[max(a1 - 2, 0):a2] + b[max(b1 - 2, 0):b2])
             begun = [places[p] for p in inside if p in places]
             used |= inside & set(places)
-            # Ignore the meeting address of a recursion, because deeper calls return to this address
-            # before the runs meet.
+            # In a recursion, ignore the address at which the runs meet, because deeper calls return
+            # to this address before the runs meet.
             meets = {int(d['meet']['address'], 16) for d in last
                      if 'meet' in d and d['kind'] != 'recursion'}
             if not begun and (not last or meets & set(a[last_line:a1 - 1])):
@@ -223,7 +224,8 @@ class Steps:
 
 
 def judge_pair(bts, steps, a, b):
-    """Return the faults found with source lines, and the faults found with GNU diff."""
+    """Return two lists of faults. For the first list, compare source lines and test options of bts
+    diff. For the second list, compare the differences with GNU diff."""
     program = os.path.basename(a).split('.')[0]
     texts = [os.path.basename(path).split('.')[2] for path in (a, b)]
     toggles = toggles_of(program)

@@ -313,7 +313,7 @@ static int is_between(const struct result *r)
 	       !r->lost[LOSS_MISSED] && !r->losses[LOSS_MISSED];
 }
 
-/* The trace must contain only @nr branches, and the loss of @lost branches with cause 3. */
+/* The trace must contain exactly @nr branches. Exactly @lost branches must be lost, by cause 3. */
 static int is_whole(const struct result *r, uint64_t nr, uint64_t lost)
 {
 	return r->branches == nr && !r->others && !*r->error && r->lost[3] == lost &&

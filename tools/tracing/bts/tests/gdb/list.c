@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The list of words.c, with a bug in list_drop(). */
+/* The linked list that words.c uses, with a bug in list_drop(). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Send packets to bts gdb --stdio that gdb would never send: packets.py BTS TRACE [N]
+"""Test bts gdb --stdio with packets that gdb would never send: packets.py BTS TRACE [N]
 
 Each bad packet must get an error or an empty reply. After the bad packet, a good packet must get
 its answer. Then N randomly damaged packets follow, and then a good packet, which must be answered.

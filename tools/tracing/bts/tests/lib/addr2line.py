@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Ask llvm-addr2line which functions are inlined at addresses.
 
-GNU addr2line is not suitable, because it prints the name of a symbol instead if an inlined function
-has no linked name.
+GNU addr2line is not suitable. If an inlined function has no linked name, GNU addr2line prints the
+name of a symbol instead of the function's name.
 """
 import re
 import subprocess

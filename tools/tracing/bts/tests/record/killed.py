@@ -32,7 +32,8 @@ def run(*words):
 
 
 def rows():
-    """Return the branches of each task, without the task's name, which is not in the rows."""
+    """Return the branches of each task, without times and the task's name. The trace stores the
+    name apart from the rows."""
     out = subprocess.run([BTS, 'dump', '-f', 'csv', TRACE], stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL, check=False).stdout.splitlines()
     branches = [row.split(b',', 2)[2] for row in out if row.endswith(b',?,0')]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Is the output of bts for a hostile trace valid JSON and HTML, and harmless to a terminal?
+"""Check that bts prints valid JSON and HTML for a hostile trace, and cannot harm a terminal.
 
     output.py BTS TRACE     print KTAP. odd.c made TRACE, and TRACE-3 with three calls
 """

@@ -23,7 +23,7 @@
 
 static bool foreign_owner;
 
-/* Pretend that another user owns the file, because only root could create such a file. */
+/* Only root can create another user's file, so pretend that another user owns the file. */
 static int open_as_told(const char *path, int flags, struct stat *st)
 {
 	int fd = path_open(path, flags, st);

@@ -17,8 +17,9 @@ import sys
 
 
 def plain(name):
-    """Return the name without callgrind's recursion number, arguments, version, source file, Rust's
-    hash, and a template's result type. For a function without a symbol, return the address."""
+    """Return the name without arguments, symbol version, source file, Rust's hash, a template's
+    result type, and callgrind's recursion number. For a function without a symbol, return the
+    address."""
     address = re.match(r"0x([0-9a-f]+)|\[.*\+0x([0-9a-f]+)\]$", name)
     if address:
         return hex(int(address[1] or address[2], 16))

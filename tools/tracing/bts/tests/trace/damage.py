@@ -3,14 +3,14 @@
 #
 # Run the tool on bad input: damage.py SERVE RUNS PROGRAMS CALLS TRACE [SMALL...]
 #
-# Truncate TRACE at 1,000 positions. Damage TRACE and each SMALL at random, RUNS times. Damage
-# CALLS, the program of the last trace, RUNS / 10 times. SERVE is serve.c with the tool, which
-# should be built with SAN=1. Each command must exit by itself, and a command that fails must print
-# what is wrong with which file. If TRACE is truncated, the branches of each CPU must be the first
-# branches of this CPU in the whole trace. If TRACE is whole, each command must free all memory. The
-# folder PROGRAMS contains two programs that use libbts, also built with SAN=1. The program "ask"
-# reads several traces at once. The program "memory" reads a trace while requests for memory fail.
-# Print KTAP.
+# Truncate TRACE at 1,000 positions. Damage TRACE and each SMALL at random, RUNS times. CALLS is
+# the program that was recorded in the last trace. Damage CALLS RUNS / 10 times. SERVE is serve.c,
+# linked with the tool. The tool should be built with SAN=1. Each command must exit by itself, and a
+# command that fails must print what is wrong with which file. If TRACE is truncated, the branches
+# of each CPU must be the first branches of this CPU in the whole trace. If TRACE is whole, each
+# command must free all memory. The folder PROGRAMS contains two programs that use libbts, also
+# built with SAN=1. The program "ask" reads several traces at once. The program "memory" reads a
+# trace while requests for memory fail. Print KTAP.
 
 import collections
 import concurrent.futures

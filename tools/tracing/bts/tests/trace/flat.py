@@ -7,10 +7,10 @@ one for each process. Without symbols, the profiles disagree about where a funct
 for each function that bts knows, flat.py adds up callgrind's counts of the single instructions up
 to the next function. Only .text is compared, because callgrind knows no object for the stubs of
 the PLT. callgrind counts the iterations of a REP instruction, which BTS cannot see. So flat.py
-counts a REP instruction only as often as the instruction after it.
+counts one execution of a REP instruction for each execution of the next instruction.
 
-The first line of the output has four numbers: the number of functions in the object with equal
-counts, the number of all functions in the object, the sum of the differences, and the sum of
+The first line of the output has four numbers: the number of the object's functions that have equal
+counts, the number of all functions of the object, the sum of the differences, and the sum of
 callgrind's counts. The largest differences follow.
 """
 import bisect

@@ -810,8 +810,8 @@ running() {
 }
 
 # Leave out some records of entries into the kernel. The stacks in user space must be kept, and the
-# summary must count them as guessed. (If a loss discarded the stacks, functions would be shown
-# again as running before the trace.)
+# summary must count them as guessed. (If a loss discarded the stacks, the output would show
+# running functions a second time, as if they had begun before the trace.)
 judge_ways_in() {
 	build_generate || return 1
 	"$bts" dump -f csv kernel.dat 2>/dev/null |
@@ -831,9 +831,9 @@ judge_ways_in() {
 	done
 }
 
-# each_a_gap ENV TRACE OUT NTH...: for each NTH, copy TRACE to OUT without every NTH-th branch from
-# an address in $work/from. If ENV is BTS_WRONG=1, change the sources of these branches instead.
-# Each of these branches must cause a gap, and the trace must have no other gaps.
+# each_a_gap ENV TRACE OUT NTH...: for each NTH, copy TRACE to OUT, but leave out every NTH-th of
+# the branches that begin at an address in $work/from. If ENV is BTS_WRONG=1, change the sources of
+# these NTH-th branches instead. Each change must cause a gap, and OUT must have no other gaps.
 each_a_gap() {
 	env=$1
 	whole=$2

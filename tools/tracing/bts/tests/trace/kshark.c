@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read a trace with KernelShark's library: kshark FILE. Print the number of branches in the rows
- * bts_pack and bts_branch, the number of rows bts_pack, and the number of all rows.
+ * Read a trace with KernelShark's library: kshark FILE. Print the number of branches in the
+ * bts_pack and bts_branch rows, the number of bts_pack rows, and the number of all rows.
  */
 #include <stdio.h>
 #include <stdlib.h>

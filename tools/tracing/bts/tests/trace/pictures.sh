@@ -130,8 +130,9 @@ flame_clicks() {
 	[ "$(grep -c 'good: ' "$work/clicks")" -eq 11 ] && ! grep -q 'bad: ' "$work/clicks"
 }
 
-# add_script <PAGE: add a script to a page of bts diff. The script clicks twice on the first equal
-# stretch and twice on main. After each click, the script writes the visible text into the title.
+# add_script <PAGE: add a script to a page of bts diff. The script clicks twice on the first row in
+# main that folds equal or similar code, and twice on main. After each click, the script writes the
+# visible text into the title.
 add_script() {
 	sed 's|^</body>|<script>\
 		const seen = [], main = [...document.querySelectorAll(".pair>summary")].find(\
@@ -149,9 +150,9 @@ add_script() {
 		</script>&|'
 }
 
-# In main, calls-long has a deeper recursion in line 8, "if (n < 2)". The title must show that the
-# first clicks unfold and fold the line at which main begins, and that the last clicks fold and
-# unfold the difference.
+# In main, calls-long has a deeper recursion in line 8, "if (n < 2)". The title must show the effect
+# of each click: the first two clicks unfold and fold the line at which main begins; the last two
+# clicks fold and unfold the difference.
 diff_page() {
 	"$bts" diff --html diff.html calls-more.dat calls-long.dat >"$work/said"
 	[ $? -eq 1 ] && add_script <diff.html | sed '/Content-Security-Policy/d' \
@@ -188,7 +189,7 @@ no_file() {
 		! grep -q 'calls\.folded\|pid [0-9]*, tid' "$work/page"
 }
 
-# Each row bts_pack shows a number of branches. The sum of these numbers must equal the number of
+# Each bts_pack row shows a number of branches. The sum of these numbers must equal the number of
 # branches in the summary.
 kernelshark() {
 	# shellcheck disable=SC2046 # words

@@ -4,11 +4,11 @@
 # Build the programs for judge.sh in DIR, and record them: record.sh DIR [BTS]
 #
 # The script needs root, and a kernel with the bts tracer. Then judge.sh compares the traces with
-# the results of valgrind, gcov and other programs, on any machine on which the recorded programs
-# take the same branches. With BTS_RECORD=trace-cmd, an unmodified trace-cmd records one entry for
-# each branch. With BTS_RECORD=none, the programs are only built. With BTS_BUILD_PROGS=0, the
-# programs are only recorded. The variable BTS_PROGRAMS is a list of programs to record. All traces
-# except kernel*.dat contain only branches in user space.
+# the results of valgrind, gcov and other programs. judge.sh may run on any machine on which the
+# recorded programs take the same branches. With BTS_RECORD=trace-cmd, an unmodified trace-cmd
+# records one entry for each branch. With BTS_RECORD=none, the programs are only built. With
+# BTS_BUILD_PROGS=0, the programs are only recorded. The variable BTS_PROGRAMS is a list of programs
+# to record. All traces except kernel*.dat contain only branches in user space.
 
 set -eu
 

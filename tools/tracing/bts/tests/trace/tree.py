@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Compare a call tree with the program's own report: tree.py REPLAY TOLD [PROGRAM]
 
-REPLAY is the output of `bts replay`. TOLD contains the depths and addresses that the instrumented
-PROGRAM (see told.c) prints, or, without PROGRAM, depths and names. The program's functions in
-the tree must have the same depths and names, in the same order.
+REPLAY is the output of `bts replay`. With PROGRAM, TOLD contains the depths and addresses that
+the instrumented PROGRAM prints (see told.c). Without PROGRAM, TOLD contains depths and names. The
+program's functions in the tree must have the same depths and names, in the same order.
 """
 import re
 import subprocess

@@ -11,7 +11,7 @@ Each check is identified by its text in the kernel's source. A check in an inlin
 reported at the line of the call or at a line of the inlined function, so CHECKS may list both
 texts.
 
-INJECTED has calls that fail because of an injected fault. For such a call, two checks are right:
+INJECTED has calls that fail because of an injected fault. For such a call, two checks are correct:
 the check of the failed function's result, and the check that injected the fault.
 """
 
@@ -79,8 +79,9 @@ INJECTED = {
     "setpriority": ("EACCES", [FUNCTION], "__x64_sys_setpriority", "0xfffffffffffffff3"),
 }
 
-# For at least the share FIRST_WANTED of the calls, the check must be the first row. With --alone,
-# the check must be among the first three rows for at least the share THREE_WANTED.
+# In at least the fraction FIRST_WANTED of the calls, the first row must be a correct check. With
+# --alone, in at least the fraction THREE_WANTED of the calls, one of the first three rows must be a
+# correct check.
 FIRST_WANTED = 18 / 20
 THREE_WANTED = 14 / 20
 
@@ -119,8 +120,8 @@ def text(reason):
 
 
 def judge(what, where, bts, options, linux, cases, rows, part):
-    """Report whether a right check is among the first `rows` rows for at least the share `part` of
-    `cases`."""
+    """Report whether, in at least the fraction `part` of `cases`, one of the first `rows` rows is a
+    correct check."""
     good = 0
     wanted = math.ceil(part * len(cases))
     for name, (error, checks, *_) in cases.items():

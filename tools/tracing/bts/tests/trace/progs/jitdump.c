@@ -3,7 +3,7 @@
  * A small JIT compiler that writes perf's jitdump. The program makes code at run time, in a memfd
  * that is mapped twice. The names and the bytes of the code are in jit-PID.dump. The program maps
  * this file, so that a tracer notices the file. The second function calls the first function twice.
- * Earlier, a third function had the addresses of these two functions.
+ * The dump also contains an older function at the address of the first function.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

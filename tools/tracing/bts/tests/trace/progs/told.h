@@ -8,7 +8,7 @@
 #define TOLD_STACK	65536UL
 #define TOLD_STACKS	8
 
-/* The address of the stacks, which follow one another. */
+/* The start of the memory in which the stacks lie one after another. */
 extern char *told_stacks __attribute__((weak));
 
 #endif

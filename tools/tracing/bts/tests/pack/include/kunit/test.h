@@ -3,9 +3,9 @@
 #define _KUNIT_TEST_H
 
 /*
- * The part of KUnit with which kernel/trace/bts/*pack_kunit.c run as a program on the host. The
- * program prints KTAP, with a line for each test case, and exits with 1 if a test case has failed.
- * Each file is a test suite.
+ * With this part of KUnit, the files kernel/trace/bts/*pack_kunit.c can run as a program on the
+ * host. The program prints KTAP, with a line for each test case, and exits with 1 if a test case
+ * has failed. Each file is a test suite.
  */
 
 #include <setjmp.h>
