@@ -101,7 +101,7 @@ def check_all():
 def check_messages():
     remove()
     status, text = run(BTS, 'restore', TRACE)
-    result(status == 1 and 'no recording of it was killed' in text,
+    result(status == 1 and 'nothing to restore' in text,
            'restore: nothing to restore')
     run(KILLED, TRACE, '20')
     status, text = run(KILLED, TRACE)
