@@ -55,7 +55,7 @@ static DEFINE_MUTEX(trace_sigio_mutex);
 
 /*
  * Report whether the reader has something to read. If the result is false and @table is not
- * NULL, the ring buffer calls trace_sigio_wake() when an entry comes or a snapshot swaps the
+ * NULL, the ring buffer calls trace_sigio_wake() when an entry is written or a snapshot swaps the
  * buffers. After a swap, the result is true, so that the reader reads the buffer that is live
  * now.
  */

@@ -19,22 +19,22 @@ struct trace_iterator;
  *	  or POLL, the tracer stays the current tracer during the call, because trace_types_lock
  *	  is held or a reader has a pipe open (trace_ref). If @why has another value, the
  *	  instance may have just switched to another tracer.
- *	- If @cpu is the number of a CPU, the context can be any, including NMI. The caller runs
- *	  on @cpu, unless the caller has migrated. The instance may have just switched to another
- *	  tracer.
+ *	- If @cpu is the number of a CPU, the context can be any, including NMI. The caller
+ *	  usually runs on @cpu, but may have migrated to another CPU. The instance may have just
+ *	  switched to another tracer.
  *	- In a crash, @tr is NULL, which means all instances, and the context can be any.
  */
 
 /* Reasons why a tracer must bring the ring buffer up to date */
 enum tracer_sync_reason {
-	/* With these reasons, @cpu is RING_BUFFER_ALL_CPUS or the current CPU */
+	/* If @why is one of these, @cpu is RING_BUFFER_ALL_CPUS or the current CPU */
 	TRACER_SYNC_FLUSH,	/* the records are needed now, or the ring buffer has room again */
 	TRACER_SYNC_ON,		/* the ring buffer was switched on */
-	/* With these reasons, @cpu is always RING_BUFFER_ALL_CPUS */
+	/* If @why is one of these, @cpu is always RING_BUFFER_ALL_CPUS */
 	TRACER_SYNC_OFF,	/* the ring buffer goes off soon (in a crash: all ring buffers) */
-	TRACER_SYNC_POLL,	/* a reader finds nothing, and does not sleep in read() */
+	TRACER_SYNC_POLL,	/* a reader finds no data in a poll() or a non-blocking read() */
 	TRACER_SYNC_TARGETS,	/* the PID sets or tracing_cpumask have changed */
-	/* With this reason, @cpu is always the current CPU */
+	/* If @why is this reason, @cpu is always the current CPU */
 	TRACER_SYNC_EVENT,	/* an event or a trace_printk() is about to be written */
 };
 

@@ -64,7 +64,7 @@ bool ds_bts_running(int cpu)
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).ctl);
 }
 
-/* Return the DS_TRAIT_* found on a CPU so far. Context: any. */
+/* Return the DS_TRAIT_* that the driver has found on @cpu so far. Context: any. */
 unsigned int ds_bts_traits(int cpu)
 {
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).traits);
@@ -111,7 +111,7 @@ unsigned int ds_bts_get_threshold(void)
  * ds_bts_set_threshold - set the number of records per interrupt
  * @records: the number of records
  *
- * Context: As ds_bts_update_all().
+ * Context: The same as for ds_bts_update_all().
  * Return: 0; -EINVAL if the number is too low or too high.
  */
 int ds_bts_set_threshold(unsigned int records)
@@ -163,10 +163,10 @@ void ds_bts_flush_cpu(void)
 /**
  * ds_bts_crash - drain every CPU and stop, because the kernel oopses or panics
  *
- * If this CPU crashes during a drain, the records of this drain stay in the buffer. A CPU
- * records nothing more until it calls the client's turn() again. If two CPUs crash at the same
- * time, each of them requests the other CPU's records. A CPU that does not respond in time still
- * drains at its next NMI.
+ * If this CPU crashes during a drain, the records of this drain stay in the buffer. After the
+ * crash, each CPU records nothing until it calls the client's turn() again. If two CPUs crash at
+ * the same time, each of them requests the other CPU's records. A CPU that does not respond in
+ * time still drains at its next NMI.
  *
  * Context: Any, with interrupts off, including NMI and the stack overflow exception. BTS is
  * claimed. This function takes no lock, allocates nothing, and waits up to 10 ms in total for
@@ -186,7 +186,7 @@ void ds_bts_crash(void)
 	ds_run(&job);
 	apic_send_IPI_allbutself(NMI_VECTOR);
 	for_each_online_cpu(cpu) {
-		/* Pairs with ds_bts_on(): the CPU delivers its records before it clears @crash. */
+		/* Pairs with ds_bts_on(). A CPU delivers its records before it clears @crash. */
 		for (; smp_load_acquire(&per_cpu(ds_bts_cpu, cpu).crash) && ms; ms--)
 			mdelay(1);
 	}
@@ -238,7 +238,7 @@ static int ds_suspend(void *unused)
 	return ds_cpu_dying(smp_processor_id());
 }
 
-/* Use BTS again after perf has restored DS_AREA. Context: as ds_suspend(). */
+/* Use BTS again after perf has restored DS_AREA. Context: the same as for ds_suspend(). */
 static void ds_resume(void *unused)
 {
 	ds_cpu_online(smp_processor_id());
@@ -317,8 +317,9 @@ bool ds_bts_available(void)
  * @ops: the client
  *
  * Each online CPU probes its BTS immediately, and other CPUs probe their BTS when they come
- * online. If a CPU's BTS works, that CPU then calls the client's turn(). If not, BTS is not used
- * on that CPU, ds_bts_fault() returns the reason, and the batch of each flush has @dead set.
+ * online. If a CPU's BTS works, that CPU then calls the client's turn(). If a CPU's BTS does not
+ * work, the CPU does not use it. Then ds_bts_fault() returns the reason, and at each flush the
+ * client's records() receives a batch with @dead set.
  *
  * Context: Process context, may sleep; not concurrently with another claim or release.
  * Return: 0; -EBUSY if perf uses BTS, LBR or, on some CPUs, Intel PT; -ENODEV if there is no

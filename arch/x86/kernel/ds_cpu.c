@@ -11,8 +11,9 @@
  *
  * If the buffer is circular (DS_BTS_CIRCULAR), the CPU wraps around and raises no interrupts. A
  * drain hands the records to the client, overwrites them with zeroes and resets the index to
- * base. An NMI that must drain switches BTS off before perf's handler runs. So the CPU stores
- * only about a dozen branches at the entry of the NMI, and about a dozen branches at its exit:
+ * base. If an NMI must drain the buffer, the NMI's entry code switches BTS off before perf's
+ * handler runs. So the CPU stores only about a dozen branches of the NMI's entry code, and about
+ * a dozen branches of the NMI's exit code:
  *
  *	ds_bts_off()			exc_nmi()
  *	  ds_bts_drain(cause)		  ds_bts_nmi_enter()	clears TR
@@ -120,11 +121,11 @@ __ds_text bool ds_bts_off(void)
 }
 
 /*
- * Discard the records in the buffer. If the buffer was drained while BTS was off, the records
- * show own branches, and the CPU stored them late. Otherwise, they are in the buffer because an
- * NMI that had to drain did not call its handlers (during a microcode update), or because
- * something other than this driver set TR.
- * Context: as ds_bts_on(); must not be instrumented.
+ * Discard the records in the buffer. If the buffer was drained while BTS was off, these are
+ * records of own branches, which the CPU stored late. Otherwise, these records are in the buffer
+ * because an NMI that had to drain did not call its handlers (during a microcode update), or
+ * because something other than this driver set TR.
+ * Context: the same as for ds_bts_on(). This function must not be instrumented.
  */
 static __always_inline void ds_discard(struct ds_bts_cpu *c)
 {
@@ -149,7 +150,7 @@ static __always_inline void ds_discard(struct ds_bts_cpu *c)
  *
  * Only a function in .text..ds may call this. The call must be the function's last step.
  *
- * Context: As ds_bts_off(), after ds_bts_off() has returned true.
+ * Context: The same as for ds_bts_off(), which must have returned true.
  */
 __ds_text void ds_bts_on(void)
 {
@@ -159,7 +160,7 @@ __ds_text void ds_bts_on(void)
 
 	if (READ_ONCE(c->crash)) {
 		WRITE_ONCE(c->ctl, 0);
-		/* Pairs with ds_bts_crash(): this CPU has delivered its records. */
+		/* Pairs with ds_bts_crash(). By now, this CPU has delivered its records. */
 		smp_store_release(&c->crash, false);
 	}
 	ctl = c->ctl;
@@ -170,7 +171,7 @@ __ds_text void ds_bts_on(void)
 	WRITE_ONCE(c->busy, DS_FREE);
 	if (ctl) {
 		native_wrmsrq(MSR_IA32_DEBUGCTLMSR, others | ctl);
-		/* A crash's NMI may clear @ctl just before BTS goes on, so check @ctl again. */
+		/* The NMI of a crash may clear @ctl just before this write, so check @ctl again. */
 		if (READ_ONCE(c->ctl) != ctl)
 			native_wrmsrq(MSR_IA32_DEBUGCTLMSR, others);
 	}
@@ -179,8 +180,8 @@ __ds_text void ds_bts_on(void)
 /*
  * Switch BTS off if this NMI must drain. Also switch BTS off if this NMI interrupts a drain,
  * because that drain may not have switched BTS off yet. This function usually leaves BTS on, so
- * its records are in the middle of a batch. The records of .text..ds are left out only at the
- * ends of a batch, so this function is not in that section.
+ * the records of its branches are in the middle of a batch. There, the driver cannot leave out
+ * own records. So this function is not in .text..ds, and its branches are not own branches.
  * Context: NMI, before RCU watches.
  */
 noinstr void __ds_bts_nmi_enter(void)
@@ -268,7 +269,7 @@ static void ds_empty(struct ds_bts_cpu *c)
 	memset((void *)base, 0, end - base);
 	WRITE_ONCE(ds->bts_index, base);
 	c->end = base;
-	/* If a PMI came during the drain, its records are drained now, so clear @pmi. */
+	/* If a PMI came during this drain, the drain has taken the PMI's records, so clear @pmi. */
 	cmpxchg_local(&c->pmi, DS_PMI_SEEN, DS_PMI_NONE);
 }
 
@@ -283,8 +284,8 @@ static void ds_move_counts(struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 
 /*
  * Hand over the records and empty the buffer. If the drain is in an NMI that switched BTS off at
- * its entry, @ip is the interrupted address. Otherwise, @ip is DS_NOWHERE. The size of the
- * buffer bounds the run time. Context: @busy is set.
+ * its entry, @ip is the interrupted address. Otherwise, @ip is DS_NOWHERE. This function takes a
+ * limited time, because the buffer has a limited size. Context: @busy is set.
  */
 VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 				   unsigned long ip)
@@ -308,7 +309,10 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	static_call_cond(ds_client_records)(&batch);
 
 	ds_empty(c);
-	/* Traced code makes no progress if interrupts find only own records, so stop recording. */
+	/*
+	 * If the buffer contains only own records at each PMI, traced code makes no progress. So
+	 * stop recording.
+	 */
 	if (batch.stopped) {
 		WRITE_ONCE(c->ctl, 0);
 		pr_warn("CPU %d: interrupts without records, recording stops there\n",
@@ -318,7 +322,8 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 
 /**
  * ds_bts_drain - hand over this CPU's records
- * @cause: why the buffer is drained; a flush calls records() even if nothing is recorded
+ * @cause: why the buffer is drained. In a flush, this function calls records() even if this CPU
+ *	   is not recording
  *
  * Context: Between ds_bts_off() and ds_bts_on(). This function calls the client's records().
  */
@@ -370,12 +375,12 @@ void ds_bts_ask(struct task_struct *task)
 /*
  * Handle the PMI, which is one of several sources of NMIs. A CPU raises the PMI only while it
  * stores branches, either for this driver or because something else has set TR. Usually, the
- * PMI's handler drains the buffer. But an earlier drain may take the records that raise the PMI.
- * If the PMI comes during that drain, this function sets @pmi to DS_PMI_SEEN, and the drain
- * clears @pmi. If the PMI comes after that drain, the drain has set @pmi to DS_PMI_DUE, and this
- * function clears @pmi. If no drain is running, the branches of an NMI that is not the PMI may
- * have reached the threshold. In this case, drain here, because the PMI of these branches is
- * lost if perf unmasks PMIs too late.
+ * PMI's handler drains the buffer. But a drain that the PMI did not start may take the records
+ * that raise the PMI. If the PMI comes during that drain, this function sets @pmi to DS_PMI_SEEN,
+ * and the drain clears @pmi. If the PMI comes after that drain, the drain has set @pmi to
+ * DS_PMI_DUE, and this function clears @pmi. If no drain is running and this NMI is not the PMI,
+ * the index may have reached the threshold because of the branches of this NMI. In this case,
+ * drain here, because the PMI of these branches is lost if perf unmasks PMIs too late.
  * Context: NMI, after perf's handler, which has unmasked the PMI.
  */
 int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
@@ -481,7 +486,8 @@ static enum ds_fault ds_try(struct ds_bts_cpu *c)
  * @c: the CPU's state
  *
  * Context: This CPU, which is online; @busy is set and the NMI handler is registered.
- * Return: DS_FAULT_*. If DS_FAULT_NONE, the driver uses this CPU's BTS until ds_put_back().
+ * Return: DS_FAULT_*. If this is DS_FAULT_NONE, the driver uses this CPU's BTS until it calls
+ * ds_put_back().
  */
 enum ds_fault ds_probe(struct ds_bts_cpu *c)
 {
@@ -505,7 +511,7 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
 	c->threshold = ds->bts_interrupt_threshold;
 	WRITE_ONCE(ds->bts_interrupt_threshold, ds->bts_buffer_base +
 		   DS_PROBE_THRESHOLD * sizeof(struct ds_bts_record));
-	/* Set @ds and @ctl, so that an NMI treats the probe like a drain of a CPU that records. */
+	/* Set @ds and @ctl, so that an NMI during the probe does the same as during a drain. */
 	WRITE_ONCE(c->ds, ds);
 	c->end = ds->bts_buffer_base;
 	ds_empty(c);

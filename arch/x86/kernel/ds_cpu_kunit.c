@@ -119,7 +119,7 @@ static noinline void ds_test_branches(unsigned long nr)
 		     : "+r" (nr) : : "cc");
 }
 
-/* A drain of records that raise a PMI expects this PMI, unless the PMI came during the drain. */
+/* If a drain takes the records that raise a PMI, the PMI is due, unless it came in the drain. */
 static void ds_test_pmi_due(struct kunit *test)
 {
 	struct ds_bts_cpu c = { };
@@ -132,7 +132,7 @@ static void ds_test_pmi_due(struct kunit *test)
 	KUNIT_EXPECT_NE(test, c.pmi, DS_PMI_DUE);
 }
 
-/* If a drain finds a full buffer and a masked PMI, the PMI has been lost. The drain unmasks it. */
+/* If a drain finds a full buffer and a masked PMI, the PMI was lost, so the drain unmasks PMIs. */
 static void ds_test_pmi_masked(struct kunit *test)
 {
 	struct ds_bts_cpu not_full = { }, full = { };
@@ -183,7 +183,7 @@ static void ds_test_nmi_due(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, after.interrupts, before.interrupts + 1);
 }
 
-/* An NMI that is not the PMI drains if it reaches the threshold and the PMI is lost. */
+/* If another NMI's branches reach the threshold and the PMI is lost, that NMI's handler drains. */
 static void ds_test_nmi_other(struct kunit *test)
 {
 	unsigned int threshold = ds_bts_get_threshold();
@@ -272,7 +272,7 @@ static void ds_test_hold(void *over)
 	ds_bts_on();
 }
 
-/* A crash waits 10 ms in total, even if two CPUs are in a drain and do not respond. */
+/* ds_bts_crash() waits 10 ms in total, even if two CPUs are in a drain and do not respond. */
 static void ds_test_crash(struct kunit *test)
 {
 	unsigned long flags;
@@ -296,7 +296,7 @@ static void ds_test_crash(struct kunit *test)
 	WRITE_ONCE(over, true);
 	local_irq_restore(flags);
 	migrate_enable();
-	/* When this call returns, each CPU has left its drain. */
+	/* When this call returns, each CPU has finished its drain. */
 	ds_test_want(DS_BTS_OFF);
 
 	KUNIT_EXPECT_GT(test, waited, 5 * NSEC_PER_MSEC);

@@ -18,10 +18,10 @@
 /* This value means "no address", because no instruction begins at this address. */
 #define DS_NOWHERE	ULONG_MAX
 
-/* If an NMI drains, search at most this many records for its entry, and as many for its exit. */
+/* The maximum number of records that are searched for the start, or the end, of an NMI. */
 #define DS_NMI_RECORDS	512U
 
-/* Recording stops after this many consecutive PMIs that found no records of traced code. */
+/* Recording stops after this many consecutive PMIs without records of traced code. */
 #define DS_IDLE_PMIS	16
 
 /* The drain that uses the buffer, if any. An NMI during this drain does not touch the buffer. */
@@ -31,7 +31,7 @@ enum ds_busy {
 	DS_BUSY_NMI,	/* an NMI's drain between ds_bts_nmi_enter() and ds_bts_nmi_leave() */
 };
 
-/* The state of a PMI if the records that raise the PMI are not drained by the PMI's handler. */
+/* The state of a PMI whose records are drained, but not by the PMI's handler. */
 enum ds_pmi {
 	DS_PMI_NONE,
 	DS_PMI_DUE,	/* the PMI is still to come, although its records are drained */
@@ -42,21 +42,21 @@ enum ds_pmi {
  * struct ds_bts_cpu - the state of BTS on a CPU
  * @ds:		the DS area; NULL unless the driver uses BTS on this CPU
  * @ctl:	bits that the driver wants in DEBUGCTL; 0 while nothing is recorded
- * @debugctl:	the value of DEBUGCTL just before BTS last went off
- * @end:	the index when BTS last went off; records beyond this index were stored
+ * @debugctl:	the value of DEBUGCTL just before BTS was last switched off
+ * @end:	the index when BTS was last switched off; records beyond this index were stored
  *		afterwards
- * @back:	the return address of the last NMI that drained, or DS_NOWHERE
+ * @back:	the return address of the last NMI whose handler drained, or DS_NOWHERE
  * @busy:	which drain uses the buffer
  * @pmi:	whether a PMI is still to come, or came during a drain: see enum ds_pmi
  * @interrupted: an NMI has interrupted code in .text..ds since the drain began
  * @crash:	set by a CPU that crashes, to request the records of this CPU
  * @crash_nmi:	set by a CPU that crashes; cleared when the NMI from that CPU arrives
- * @idle_pmis:	number of consecutive PMIs that found no records of traced code. When this number
+ * @idle_pmis:	number of consecutive PMIs without records of traced code. When this number
  *		reaches DS_IDLE_PMIS, recording stops until the next ds_bts_update_all()
- * @strays:	number of own records that were stored during the probe or after BTS went off,
- *		and are not reported yet
+ * @strays:	number of own records that were stored during the probe or after BTS was switched
+ *		off, and are not reported yet
  * @discarded:	number of records that were discarded because they were in the buffer when BTS
- *		went on, and are not reported yet
+ *		was switched on, and are not reported yet
  * @traits:	DS_TRAIT_*
  * @fault:	why this CPU's BTS is not used
  * @threshold:	perf's interrupt threshold, which is restored when perf gets BTS back
@@ -83,7 +83,7 @@ struct ds_bts_cpu {
 /**
  * struct ds_job - a drain by ds_run()
  * @cause:	why the buffer is drained
- * @then:	function to call after the drain and before BTS goes on again; may be NULL
+ * @then:	function to call after the drain, while BTS is still off; may be NULL
  */
 struct ds_job {
 	enum ds_drain_cause	cause;

@@ -290,7 +290,7 @@ static void ds_test_wrap_own(struct kunit *test)
 	}
 }
 
-/* An own record is at the start or the end of a batch, and has an address in the section. */
+/* An own record is at the start or the end of a batch, and has an address in .text..ds. */
 static void ds_test_place_only(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -307,7 +307,7 @@ static void ds_test_place_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own, 3);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 0);
 
-	/* The batch has only own records. */
+	/* The batch contains only records of own branches. */
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
 	ds_test_leave(t);
 	ds_test_enter(t);
@@ -341,7 +341,7 @@ static void ds_test_return_thunk(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), 1);
 }
 
-/* Store @before records of traced code and then @way records of an NMI's entry. */
+/* Store @before records of traced code, and then the first @way records of an NMI. */
 static void ds_test_nmi(struct ds_test *t, unsigned int before, unsigned int way)
 {
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
@@ -377,7 +377,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own, 0);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, DS_NMI_RECORDS);
 
-	/* If the NMI interrupted the section, the branch into the section is an own branch, too. */
+	/* If the NMI interrupted .text..ds, the branch into .text..ds is an own branch, too. */
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
 	t->nmi = true;
 	ds_test_store_nr(t, 7);
@@ -389,8 +389,8 @@ static void ds_test_nmi_tail(struct kunit *test)
 }
 
 /*
- * The NMI's entry is found even if its first record has a wrong origin, and another branch has
- * the right origin.
+ * The driver finds the branch to the NMI's entry point even if this branch's record has a wrong
+ * origin, and another branch has the right origin.
  */
 static void ds_test_nmi_wrong(struct kunit *test)
 {
@@ -411,7 +411,7 @@ static void ds_test_nmi_wrong(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 0);
 }
 
-/* If BTS was off when an NMI came, the NMI's entry was not stored. Deliver all records. */
+/* If BTS was off when an NMI came, its first branch was not stored. Deliver all records. */
 static void ds_test_nmi_off(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -423,7 +423,7 @@ static void ds_test_nmi_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own + t->batch.unsure, 0);
 }
 
-/* With FRED, all events share the entry points. The NMI took the last branch to such a point. */
+/* With FRED, all events share the entry points. The last branch to one of them is the NMI's. */
 static void ds_test_nmi_entries(struct kunit *test)
 {
 	static void (*const entries[])(void) = {
@@ -449,7 +449,7 @@ static void ds_test_nmi_entries(struct kunit *test)
 	}
 }
 
-/* If the NMI's entry is not found, all records are delivered. */
+/* If the branch to the NMI's entry point is not found, all records are delivered. */
 static void ds_test_nmi_no_entry(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -551,7 +551,7 @@ static void ds_test_interrupted(struct kunit *test)
 	}
 }
 
-/* A full buffer may lack the NMI's entry, so the buffer is not searched for the entry. */
+/* A full buffer may lack the branch to the NMI's entry point, so do not search for it. */
 static void ds_test_full(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -566,7 +566,7 @@ static void ds_test_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), DS_TEST_SLOTS);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, DS_NMI_RECORDS);
 
-	/* The last record is an own record, so only own branches found no room. */
+	/* The last record shows an own branch, so only own branches were lost. */
 	ds_test_start(t, DS_TEST_SLOTS, 0);
 	ds_test_store_nr(t, DS_TEST_SLOTS - 1);
 	ds_test_enter(t);
@@ -620,7 +620,7 @@ static void ds_test_cpl_trait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_cpl_trait(&t->batch), DS_TRAIT_CPL_AFTER);
 }
 
-/* Simulate a PMI that finds @more records of traced code and one own record. */
+/* Simulate a PMI when the buffer contains @more records of traced code and one own record. */
 static void ds_test_idle_pmi(struct ds_test *t, struct ds_bts_cpu *c, unsigned int more)
 {
 	ds_test_store_nr(t, more);
@@ -629,7 +629,7 @@ static void ds_test_idle_pmi(struct ds_test *t, struct ds_bts_cpu *c, unsigned i
 	ds_hand_over(c, DS_DRAIN_INTERRUPT, DS_TEST_IP);
 }
 
-/* Recording stops after too many consecutive interrupts that found only own records. */
+/* Recording stops after too many consecutive interrupts without records of traced code. */
 static void ds_test_stop(struct kunit *test)
 {
 	struct ds_test *t = test->priv;

@@ -11,22 +11,24 @@
  * The hardware does not report a wrap. But drained records are zeroed, so a record in slot x
  * shows that the buffer was filled exactly or has wrapped. The driver cannot distinguish these
  * cases, so it reports a wrap in both. It then drops record x, the oldest record, because a
- * reported wrap means that records are lost. A batch ends at @end, the index when BTS went off.
- * Records after @end are "own" records: they show branches of the driver or of the tracer.
+ * reported wrap means that records are lost. A batch ends at @end, the index when BTS was
+ * switched off. Each record after @end is an own record, which shows an own branch, that is, a
+ * branch of the driver or of the tracer.
  *
  * While BTS is on, the driver and the tracer run only code in the section .text..ds, except in
- * NMIs. So the addresses of a record show whether it is an own record. Own branches at the
- * beginning of a batch lead out of the section, and own branches at the end of a batch lead into
- * the section. If an own record leads to a return thunk, the record of the thunk's
- * branch is an own record, too.
+ * NMIs. So the addresses of a record show whether the branch is an own branch. Own branches at
+ * the beginning of a batch lead out of the section, and own branches at the end of a batch lead
+ * into the section. If an own branch leads to a return thunk, the branch of the thunk is an own
+ * branch, too.
  *
- * If an NMI drains, the records of the NMI's entry and exit count as own records, too. The
- * entry and the exit have at most DS_NMI_RECORDS records each. The entry begins with the last
- * branch to the kernel's NMI entry point. The exit ends with the branch back to the interrupted
- * instruction. If the search does not find the start of the entry or the end of the exit, the
- * searched records are delivered and counted as unsure. The origin of the branch to the entry
- * point is not checked, because the origin may be wrong (erratum AAJ122). A full buffer is not
- * searched for the entry, because the NMI may have begun after the last record was stored.
+ * If the handler of an NMI drains the buffer, the branches of the NMI's entry code and exit code
+ * are own branches, too. The CPU stores at most DS_NMI_RECORDS records of each. The entry code
+ * begins with the last branch to the kernel's NMI entry point. The exit code ends with the branch
+ * back to the interrupted instruction. If the search for one of these branches fails, the
+ * searched records are delivered, and @unsure counts them. The origin of the branch to the entry
+ * point is not checked, because the origin may be wrong (erratum AAJ122). If the buffer is full,
+ * there is no search for the branch to the entry point, because the NMI may have begun after the
+ * last record was stored.
  */
 
 #include <linux/minmax.h>
@@ -87,8 +89,9 @@ static bool ds_is_circular(const struct ds_bts_cpu *c)
 }
 
 /*
- * Return the number of records that the CPU stored after BTS went off. The index decreases when
- * a circular buffer wraps, or when perf resets the index of a linear buffer (intel_pmu_reset()).
+ * Return the number of records that the CPU stored after BTS was switched off. The index
+ * decreases when a circular buffer wraps, or when perf resets the index of a linear buffer
+ * (intel_pmu_reset()).
  */
 unsigned int ds_late(const struct ds_bts_cpu *c)
 {
@@ -120,7 +123,7 @@ void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 	if (!circular || !ds_has_wrapped(c->ds)) {
 		batch->slice[0] = (struct ds_bts_slice){ rec, min(nr, slots) };
 		batch->full = !circular && nr >= slots;
-		/* A linear buffer has a record at its index only if perf has reset the index. */
+		/* If the slot at a linear buffer's index is in use, perf has reset the index. */
 		batch->wrapped = !circular && READ_ONCE(c->ds->bts_index) >= c->end &&
 				 (!nr || ds_next_slot(c->ds)) && ds_has_wrapped(c->ds);
 		return;
@@ -128,7 +131,7 @@ void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 	batch->wrapped = true;
 	nr %= slots;
 	first = ds_next_slot(c->ds) + 1;
-	/* The records stored after BTS went off may have wrapped around, too. */
+	/* With late records, the CPU may wrap around even after BTS was switched off. */
 	last = first <= nr ? nr : slots;
 	batch->slice[0] = (struct ds_bts_slice){ rec + first, last - first };
 	batch->slice[1] = (struct ds_bts_slice){ rec, first <= nr ? 0 : nr };
@@ -148,13 +151,16 @@ static unsigned int ds_skip_own(const struct ds_bts_batch *batch, unsigned int i
 	return i;
 }
 
-/* An NMI's entry or exit has at most this many records (with BTS_OFF_OS: one record). */
+/*
+ * Return how many of @nr records to search for the branch at which an NMI begins or ends. With
+ * BTS_OFF_OS, the CPU stores one record when an NMI begins, and one record when it ends.
+ */
 static unsigned int ds_nmi_window(const struct ds_bts_cpu *c, unsigned int nr)
 {
 	return min(nr, c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? 1 : DS_NMI_RECORDS);
 }
 
-/* Count the own records at the start of a batch. The CPU stored them when the last drain ended. */
+/* Count the own records at the start of a batch. They are from the end of the previous drain. */
 static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_cpu *c)
 {
 	unsigned int head = ds_skip_own(batch, 0);
@@ -199,14 +205,14 @@ static bool ds_is_nmi_entry(u64 addr)
 	return entry;
 }
 
-/* Return the index of the first record of the NMI's entry, or @nr if this record is not found. */
+/* Return the index of the branch to the NMI's entry point, or @nr if there is none. */
 static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
 				unsigned int head, unsigned int nr)
 {
 	unsigned int window = ds_nmi_window(c, nr - head);
 	unsigned int i;
 
-	/* If BTS was off when the NMI came (e.g. after a VM exit), no record shows the entry. */
+	/* If BTS was off when the NMI came (e.g. after a VM exit), no record shows its start. */
 	if (!(c->debugctl & DEBUGCTLMSR_TR))
 		window = 0;
 	for (i = nr; !batch->full && i > nr - window; i--) {
@@ -219,7 +225,7 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_
 
 /*
  * Return the index at which the own records at the end of a batch begin. If an NMI has
- * interrupted the section, the NMI's records may be between own records.
+ * interrupted code in .text..ds, the NMI's records may be between own records.
  */
 static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
 				bool nmi, unsigned int head)
@@ -244,8 +250,8 @@ static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_
  * @c:		the CPU's state, which shows how the last drain ended and how this drain began
  * @nmi:	this drain is in an NMI that has switched BTS off at its entry
  *
- * This function searches at most DS_NMI_RECORDS records for an NMI's entry, and as many for an
- * NMI's exit.
+ * To find the entry code and the exit code of an NMI, this function searches at most
+ * DS_NMI_RECORDS records for each.
  */
 void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, bool nmi)
 {
@@ -267,7 +273,7 @@ void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, bool nmi
 }
 
 /**
- * ds_cpl_trait - find out whether BTS_OFF_* test the CPL before or after a branch
+ * ds_cpl_trait - find out whether the CPU applies BTS_OFF_* to the CPL before or after a branch
  * @batch: records stored with BTS_OFF_OS set
  *
  * Return: DS_TRAIT_CPL_*, or 0 if the batch neither begins nor ends in the kernel.

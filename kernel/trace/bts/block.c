@@ -2,8 +2,8 @@
 /*
  * Branch tracer: make tasks wait for a slow reader, so that nothing is lost (bts-block)
  *
- * A traced task may take branches faster than its trace is read. If the task's records find no
- * room in the ring buffer, these records are held in a backlog (hold.c). The task then waits at
+ * A traced task may take branches faster than its trace is read. If the ring buffer has no room
+ * for the task's records, these records are held in a backlog (hold.c). The task then waits at
  * its next return to user mode, where it holds no lock:
  *
  *	bts_place() ---- room --> ring buffer --------> trace_pipe: TRACE_READER_READ
@@ -35,10 +35,10 @@
  *	- When the last entry leaves an instance's backlogs, the tasks that wait for the
  *	  instance are woken: see bts_wake(). While entries are held, a worker drains the CPUs
  *	  repeatedly, for two reasons. First, a wait must end when the ring buffer is resized,
- *	  unpaused, or switched off by a trigger, but these actions wake no task. Second, a CPU
- *	  may hold entries that must follow the entries of another CPU. After the other CPU has
- *	  written its entries, the first CPU might be drained only by the worker, because
- *	  waiting tasks take no branches.
+ *	  unpaused, or switched off by a trigger, but these actions wake no task. Second, CPU A
+ *	  may hold entries that must follow the entries of CPU B. After B has written its
+ *	  entries, A must be drained, too. Perhaps only the worker drains A, because waiting
+ *	  tasks take no branches.
  */
 
 #include <linux/freezer.h>
@@ -90,7 +90,7 @@ static bool bts_may_wait(struct bts_instance *b)
 	       rcu_access_pointer(b->tr->function_pids) && bts_can_wait(current);
 }
 
-/* Report whether tasks must wait, because a CPU holds entries and may continue to hold them. */
+/* Report whether any CPU holds entries and may still hold entries, so that tasks must wait. */
 static bool bts_must_wait(struct bts_instance *b)
 {
 	int cpu;

@@ -53,17 +53,17 @@
  *	  bts_records() in itself or in bts_turn(). So an instance's data for a CPU (struct
  *	  bts_cpu) has one writer at a time. Other CPUs read this structure with READ_ONCE() and
  *	  may miss the latest batch.
- *	- In bts_cpu.mode, bts_turn() stores what an instance records of a CPU's task. The
- *	  driver calls bts_turn() after it has handed over the earlier records, so bts_records()
- *	  finds the mode in which its batch was recorded.
+ *	- In bts_cpu.mode, bts_turn() stores what an instance records of a CPU's task. Before
+ *	  the driver calls bts_turn(), it passes all earlier records to bts_records(). So
+ *	  bts_records() reads the mode in which its batch was recorded.
  *	- The list bts_instances is changed under trace_types_lock and read under RCU. In an
  *	  NMI, disabled interrupts act as the read lock. An instance that switches to another
  *	  tracer is removed from the list, and is reset or freed after a grace period.
  *	- The options and bts_instance.tracing are written under trace_types_lock and read in
  *	  any context. After each write under this lock, ds_bts_update_all() interrupts the
  *	  CPUs, and returns when each CPU uses the new value. There are two exceptions. A trigger
- *	  may set bts_instance.tracing, and a crash may clear this flag. They do so without the
- *	  lock and in any context (sync.c).
+ *	  may set bts_instance.tracing, and a crash may clear this flag. Both write the flag
+ *	  without the lock and in any context (sync.c).
  *
  * Losses. Each branch that is not delivered is counted. As soon as the ring buffer has room,
  * an entry about the loss (struct bts_lost_entry) is written before the next branches. The
@@ -97,7 +97,7 @@ LIST_HEAD(bts_instances);
 /*
  * The PID of the task whose branches this CPU records. This PID may differ from current->pid.
  * During a task switch, bts_turn() starts to record the next task while current is still the
- * previous task. An NMI may drain at that moment.
+ * previous task. An NMI may drain the buffer at that moment.
  */
 static DEFINE_PER_CPU(pid_t, bts_pid);
 
@@ -132,9 +132,9 @@ static struct tracer_flags bts_flags = {
 };
 
 /*
- * Return the hardware's mode for the current or the next task. The mode contains each side that
- * any instance wants. The mode contains bts-cpl-filter or bts-circular only if each instance
- * that wants the task has set that option.
+ * Return the hardware's mode for the current or the next task. If at least one instance wants a
+ * side, the mode has the bit of this side. The mode has the bit of bts-cpl-filter or bts-circular
+ * only if each instance that wants the task has set that option.
  */
 static unsigned int bts_mode(void)
 {
@@ -207,7 +207,10 @@ static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 		bts_show_losses(c, false);
 }
 
-/* Count a batch, and deliver it if the instance wants the task. Context: as bts_records(). */
+/*
+ * Count a batch, and deliver it if the instance wants the task.
+ * Context: the same as for bts_records().
+ */
 static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch *batch,
 			      unsigned int trace_ctx)
 {
@@ -317,7 +320,7 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 {
 	bool unwanted = raw_cpu_read(bts_unwanted);
 
-	/* If no instance wants the current task, BTS is off, so this code may call other code. */
+	/* If no instance wants the current task, BTS is off, so calls out of .text..ds are safe. */
 	if (unwanted) {
 		instrumentation_begin();
 		unwanted = bts_is_unwanted(next);
@@ -342,7 +345,7 @@ static noinline void bts_change_pid(void)
 /*
  * When this probe runs, ftrace's PID lists are up to date, because ftrace's own probes run
  * earlier.
- * Context: as sched_exec_pid_tp, with interrupts off and tasklist_lock held.
+ * Context: the same as for sched_exec_pid_tp, so interrupts are off and tasklist_lock is held.
  */
 static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *leader,
 					 struct task_struct *p)
@@ -372,7 +375,7 @@ VISIBLE_IF_KUNIT const char *bts_errs[BTS_ERRS] = {
 	[BTS_ERR_NO_MAPS]	= "bts-map does not work with PREEMPT_RT",
 };
 
-/* Set or clear an option. Earlier records are delivered with the old options. */
+/* Set or clear an option. Records stored before this are delivered with the old options. */
 static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
 	bool chosen = bts_is_chosen(tr);
@@ -478,8 +481,8 @@ static struct bts_instance *bts_alloc(struct trace_array *tr)
 }
 
 /**
- * trace_bts_free - free the tracer's part of an instance that is removed
- * @tr: the trace array, which already has another tracer
+ * trace_bts_free - free a trace array's data of this tracer before the trace array is removed
+ * @tr: the trace array, whose current tracer must not be bts
  */
 void trace_bts_free(struct trace_array *tr)
 {

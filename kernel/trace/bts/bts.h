@@ -29,7 +29,7 @@ enum bts_lost_cause {
 	BTS_LOST_OVERWRITTEN	= 2,	/* the circular DS buffer has wrapped */
 	BTS_LOST_PAUSED		= 3,	/* the ring buffer was paused */
 	BTS_LOST_CLEARED	= 4,	/* something has switched BTS off */
-	BTS_LOST_STOPPED	= 5,	/* too many interrupts found no records */
+	BTS_LOST_STOPPED	= 5,	/* too many interrupts without records of traced code */
 	BTS_LOST_DEAD		= 6,	/* the CPU's BTS does not work */
 	BTS_GONE_OVERWRITTEN	= 7,	/* the ring buffer has overwritten entries */
 	BTS_GONE_DAMAGED	= 8,	/* an entry cannot be read */
@@ -326,7 +326,7 @@ static inline bool bts_has(unsigned int mode, unsigned int option)
 	return (mode & BTS_SIDES) && (mode & option);
 }
 
-/* Report whether the task has slept too often in one wait: see bts_sleep(). */
+/* Report whether the task has slept too often since it began to wait: see bts_sleep(). */
 static inline bool bts_sleeps_too_often(const struct task_struct *task)
 {
 	return READ_ONCE(task->trace_recursion) & BIT(TRACE_BTS_WAIT_BIT);
@@ -383,8 +383,8 @@ void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		    struct task_struct *next, unsigned int mode);
 
 /*
- * map.c. With PREEMPT_RT, the tracer does not show mappings. The rows of mappings are made with
- * interrupts off, but with PREEMPT_RT, d_path() takes locks that may sleep.
+ * map.c. With PREEMPT_RT, the tracer does not show mappings, because d_path() then takes locks
+ * that may sleep. The tracer calls d_path() with interrupts off.
  */
 #define BTS_HAS_MAPS	(!IS_ENABLED(CONFIG_PREEMPT_RT))
 

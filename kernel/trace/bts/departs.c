@@ -73,10 +73,10 @@ struct bts_walk {
 };
 
 /*
- * Preempted code reaches the scheduler through these functions. The kernel calls the first one
- * at the end of an interrupt, and preempt_enable() calls the thunks. These functions are not in
- * the scheduler's text, so in_sched_functions() returns false for them. On other architectures,
- * the corresponding functions are in the scheduler's text.
+ * Preempted code reaches the scheduler through these functions. The kernel calls
+ * raw_irqentry_exit_cond_resched() at the end of an interrupt, and preempt_enable() calls the
+ * thunks. These functions are not in the scheduler's text, so in_sched_functions() returns false
+ * for them. On other architectures, the corresponding functions are in the scheduler's text.
  */
 static struct bts_helper {
 	void		(*function)(void);
@@ -194,7 +194,7 @@ static void bts_probe_departs(void *data, bool preempt, struct task_struct *prev
 	trace_bts_departs(prev, &d);
 }
 
-/* Context: as bts_probe_departs(). */
+/* Context: the same as for bts_probe_departs(). */
 static void bts_probe_arrives(void *data, bool preempt, struct task_struct *prev,
 			      struct task_struct *next, unsigned int prev_state)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Record the trace events of the tracer with probes on other tracepoints
+ * Trace events of the tracer, which are recorded by probes on other tracepoints
  *
  * The events bts_departs, bts_arrives and bts_map are ordinary trace events, recorded by probes
  * on sched_switch and mmap_exec_tp. While an event is on, in any instance or for perf, the
@@ -46,7 +46,7 @@ int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data
 	case TRACE_REG_PERF_UNREGISTER:
 		return update();
 	default:
-		/* perf opens or closes the event, or starts or stops the event at a task switch. */
+		/* If perf opens, closes, starts or stops the event, the probes need no update. */
 		return 0;
 	}
 

@@ -32,9 +32,9 @@ VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *
 }
 
 /*
- * Report whether @task is a target. A look-up in the PID lists takes a lock and about a hundred
- * instructions. So at a task switch, use ftrace's decision on the next task, which ftrace has
- * stored for this CPU. Context: preemption off.
+ * Report whether @task is a target. A look-up in the PID lists takes a lock and executes about a
+ * hundred instructions. So at a task switch, use ftrace's decision on the next task, which ftrace
+ * has stored for this CPU. Context: preemption off.
  */
 VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *task)
 {
@@ -42,7 +42,7 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 
 	pids = rcu_dereference_sched(tr->function_pids);
 	no_pids = rcu_dereference_sched(tr->function_no_pids);
-	/* Without lists, each task is a target, whatever ftrace decided when there was a list. */
+	/* If there are no lists, each task is a target. Ignore ftrace's decision, which is old. */
 	if (!pids && !no_pids)
 		return true;
 	if (task != current)
@@ -83,7 +83,7 @@ unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
  *
  * Most switches are between unwanted tasks. The tracer must not slow down these switches.
  *
- * Context: as bts_mode_of().
+ * Context: the same as for bts_mode_of().
  */
 bool bts_is_unwanted(struct task_struct *task)
 {
@@ -99,7 +99,10 @@ bool bts_is_unwanted(struct task_struct *task)
 	return true;
 }
 
-/* Return the filter of events/ftrace/bts_branch, or NULL. Context: as bts_records(). */
+/*
+ * Return the filter of events/ftrace/bts_branch, or NULL.
+ * Context: the same as for bts_records().
+ */
 static struct event_filter *bts_filter(struct bts_instance *b)
 {
 	struct trace_event_file *file = READ_ONCE(b->tr->bts_branch_file);
@@ -110,7 +113,7 @@ static struct event_filter *bts_filter(struct bts_instance *b)
 	return rcu_dereference_raw(file->filter);
 }
 
-/* Report whether the filter accepts the branch. Context: as bts_records(). */
+/* Report whether the filter accepts the branch. Context: the same as for bts_records(). */
 static bool bts_filter_matches(struct event_filter *filter, struct bts_cpu *c,
 			       const struct ds_bts_record *rec)
 {
@@ -159,7 +162,7 @@ static __always_inline void bts_deliver_runs(struct bts_instance *b, struct bts_
  * @c:		the instance's data for this CPU, after bts_begin()
  * @slice:	the records
  *
- * Context: as bts_records().
+ * Context: the same as for bts_records().
  */
 void bts_filter_slice(struct bts_instance *b, struct bts_cpu *c,
 		      const struct ds_bts_slice *slice)

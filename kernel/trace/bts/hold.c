@@ -10,8 +10,8 @@
  *
  * No CPU writes a batch while another CPU holds entries of a lower turn. So when a task moves to
  * another CPU, the task's earlier branches are written first. Held entries keep their CPU and
- * PID when they are written later. If a backlog is full and the ring buffer has room, the turns
- * are ignored, because a wrong order is better than a loss.
+ * PID when they are written later. If a backlog is full and the ring buffer has room, the CPU
+ * writes entries without regard to the turns, because a wrong order is better than a loss.
  *
  * Entries are held only while there is a reader (reader.c), tracing is on, and bts-block is set.
  * Entries of a task that cannot wait are not held, because all other targets would have to wait
@@ -24,8 +24,8 @@
  *	- Each CPU changes only its own backlog, between ds_bts_off() and ds_bts_on(). Other CPUs
  *	  read the turn of the oldest entry in the backlog. If CPU A reads the turn of an entry
  *	  that CPU B is just writing, A may keep its own held entries until A's next batch.
- *	  If there is room, ds_bts_flush_all() empties all backlogs, because this function drains
- *	  each CPU for which bts_pending() returns true.
+ *	  If there is room, ds_bts_flush_all() empties all backlogs. To do this, it drains each
+ *	  CPU for which bts_pending() returns true.
  *	- When the last entry leaves the backlogs, the waiting tasks are woken.
  */
 
@@ -41,7 +41,7 @@
 /* The size of a backlog, which must be a power of two. An empty backlog has room for any batch. */
 #define BTS_BACKLOG	SZ_128K
 
-/* The maximum room that an entry and its turn take in a backlog. */
+/* The maximum number of bytes that an entry and the turn of its batch need in a backlog. */
 #define BTS_HELD_WORST	(BTS_ENTRY_MAX + sizeof(u64) + 4)
 
 /**
@@ -60,7 +60,7 @@ bool bts_may_hold(struct bts_instance *b, int cpu)
 	return cpu_active(cpu) && !bts_is_off(b->tr, cpu) && bts_is_read(b->tr, cpu);
 }
 
-/* Return the lowest turn that the online CPUs except @except hold. Context: any. */
+/* Return the lowest turn of all entries held on online CPUs other than @except. Context: any. */
 static u64 bts_oldest(struct bts_instance *b, int except)
 {
 	u64 oldest = BTS_NONE_HELD;
@@ -84,7 +84,7 @@ bool bts_any_held(struct bts_instance *b)
 	return READ_ONCE(b->blocking) && bts_oldest(b, -1) != BTS_NONE_HELD;
 }
 
-/* Update the state after @entry has left the backlog. Read the turn of the next entry's batch. */
+/* After @entry has left the backlog, update the state, including the turn of the next entry. */
 static void bts_next_held(struct bts_cpu *c, const union bts_entry *entry)
 {
 	u64 turn;
@@ -115,7 +115,7 @@ static bool bts_write_first_held(struct bts_cpu *c)
 	return true;
 }
 
-/* Write held entries of batches whose turn is below @until, while the ring buffer has room. */
+/* While the ring buffer has room, write the held entries that have a lower turn than @until. */
 static void bts_write_held(struct bts_cpu *c, u64 until)
 {
 	while (bts_held(c) && c->hold.oldest < until && bts_write_first_held(c))
@@ -173,7 +173,10 @@ void bts_wake(struct bts_instance *b)
 	irq_work_queue(&b->wake);
 }
 
-/* Move held entries to the ring buffer while there is room. If @may is false, drop the rest. */
+/*
+ * Move held entries to the ring buffer while there is room. If @may is false, drop the held
+ * entries for which there is no room.
+ */
 static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may)
 {
 	bts_write_held(c, may ? bts_oldest(b, smp_processor_id()) : BTS_NONE_HELD);
@@ -196,7 +199,7 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
  *
  * In an NMI, this function does not write held entries.
  *
- * Context: as bts_records().
+ * Context: the same as for bts_records().
  */
 void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
 		       struct task_struct *task)
@@ -220,7 +223,7 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
  * @entry:	the entry
  * @size:	the size of the entry
  *
- * Context: as bts_records().
+ * Context: the same as for bts_records().
  * Return: false if the entry must not be held, or if the backlog is full and the backlog's
  * first entry does not fit into the ring buffer.
  */
@@ -256,7 +259,7 @@ static int bts_alloc_backlog(unsigned int cpu, struct hlist_node *node)
 	return kfifo_init(&per_cpu_ptr(b->cpu, cpu)->hold.backlog, bytes, BTS_BACKLOG);
 }
 
-/* Free the backlog of a CPU, for bts_free_backlogs() or because the CPU has gone offline. */
+/* Free a CPU's backlog, because the CPU has gone offline or bts_free_backlogs() was called. */
 static int bts_free_backlog(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, hold_node);

@@ -89,7 +89,7 @@ static void bts_test_targets(struct kunit *test)
 	free_percpu(tr->array_buffer.data);
 }
 
-/* The ring buffer is off for a CPU that is not in tracing_cpumask, whichever CPU checks this. */
+/* The ring buffer is off for a CPU that is not in tracing_cpumask, and for no other CPU. */
 static void bts_test_off(struct kunit *test)
 {
 	struct trace_array *tr = bts_test_array(test);
@@ -107,7 +107,10 @@ static void bts_test_off(struct kunit *test)
 	free_percpu(tr->array_buffer.data);
 }
 
-/* Write @nr numbers from @first on, @want events at a time. Return: how many were written. */
+/*
+ * Write @nr events, which contain the numbers @first, @first + 1 and so on. Reserve @want events
+ * at a time. Return: the number of events that were written.
+ */
 static u32 bts_test_write(struct trace_buffer *buffer, u32 first, u32 nr, u32 want,
 			  unsigned int size)
 {
@@ -177,7 +180,7 @@ static u32 bts_test_room(struct kunit *test, unsigned int size, u32 want)
 	return nr;
 }
 
-/* Events that are reserved together need no more room than single events, except at page ends. */
+/* Events reserved together need no more room than events reserved singly, except at page ends. */
 static void bts_test_reserve(struct kunit *test)
 {
 	unsigned int i;

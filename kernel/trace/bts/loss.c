@@ -6,8 +6,9 @@
  * The ring buffer is paused while it is cleared, resized or swapped, or (with the option
  * pause-on-trace) while the file trace is open. For each CPU, the ring buffer counts the entries
  * for which it had no room. If a refusal does not increase this count, the ring buffer is paused
- * or tracing is off. During a batch, only refusals change the count, because only this CPU
- * increments the count, and a reset of the ring buffer waits until the batch ends.
+ * or tracing is off. During a batch, the count changes only when the ring buffer refuses an
+ * entry, because only this CPU increments the count, and a reset of the ring buffer waits until
+ * the batch ends.
  *
  * If the reason why the ring buffer refuses entries changes during a batch, the first branches
  * that are lost after the change may be counted under the wrong cause. If tracing is switched
@@ -58,7 +59,7 @@ static bool bts_was_full(struct bts_cpu *c)
  * @c:		an instance's data for this CPU
  * @buffer:	the ring buffer
  *
- * Context: as bts_records().
+ * Context: the same as for bts_records().
  */
 void bts_use_buffer(struct bts_cpu *c, struct trace_buffer *buffer)
 {
@@ -87,7 +88,7 @@ static void bts_number(struct bts_cpu *c, union bts_entry *entry)
  * @entry:	the entry
  * @size:	the size of the entry
  *
- * Context: as bts_records(), after the room for the entry has been reserved.
+ * Context: the same as for bts_records(). Room for the entry has already been reserved.
  */
 void bts_count_written(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 {
@@ -108,7 +109,7 @@ void bts_count_written(struct bts_cpu *c, union bts_entry *entry, unsigned int s
  * @n:		the number of branches, or 0 if the number is unknown
  * @pid:	the task of the last lost branch
  *
- * Context: as bts_records().
+ * Context: the same as for bts_records().
  */
 void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
 {
@@ -125,7 +126,7 @@ void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
  * @n:		the number of branches, or 0 if the number is unknown
  * @pid:	the task of the last lost branch
  *
- * Context: as bts_records().
+ * Context: the same as for bts_records().
  */
 void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
 {
@@ -140,7 +141,7 @@ void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid)
  * @n:		the number of branches
  * @pid:	the task of the last lost branch
  *
- * Context: as bts_records().
+ * Context: the same as for bts_records().
  */
 void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid)
 {
@@ -164,7 +165,7 @@ void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t p
  * The loss entry does not contain the number of lost rows, because the count in a loss entry is
  * added to the sequence number, which counts only branches.
  *
- * Context: as bts_records().
+ * Context: the same as for bts_records().
  */
 void bts_drop_rows(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid)
 {

@@ -156,7 +156,7 @@ static int bts_pids_add(struct bts_pids *pids, pid_t pid)
 
 		if (!new)
 			return -ENOMEM;
-		/* If another CPU has set *page meanwhile, use that page. */
+		/* If another CPU has stored its own page in *page meanwhile, free @new. */
 		if (cmpxchg(page, NULL, (unsigned long *)new))
 			free_page(new);
 	}
@@ -217,10 +217,10 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 /**
  * bts_map_remind - make the current task show its mappings, if it has not done so yet
  *
- * KVM's loop clears TIF_NOTIFY_RESUME, although the task cannot show its mappings in this loop.
- * So this function sets the flag again.
+ * KVM's loop clears TIF_NOTIFY_RESUME, but this loop does not write the rows of the task's
+ * mappings. So this function sets the flag again.
  *
- * Context: as bts_records().
+ * Context: the same as for bts_records().
  */
 void bts_map_remind(void)
 {
@@ -262,7 +262,10 @@ void bts_map_forget(struct bts_instance *b)
 	WRITE_ONCE(b->maps_missed, false);
 }
 
-/* Choose an instance if it needs the current task's mappings. Context: as bts_map_begin(). */
+/*
+ * Choose an instance if it needs the current task's mappings.
+ * Context: the same as for bts_map_begin().
+ */
 static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 {
 	/* An earlier task with this PID may have been killed before it called bts_map_end(). */
@@ -302,7 +305,7 @@ static bool bts_map_begin(void)
 	return any;
 }
 
-/* Stop showing the mappings: the chosen instances have received all. Context: interrupts off. */
+/* Forget the chosen instances, which have received all mappings. Context: interrupts off. */
 static void bts_map_end(void)
 {
 	struct bts_instance *b;
@@ -312,9 +315,9 @@ static void bts_map_end(void)
 }
 
 /*
- * Write the row of a mapping. If the ring buffer is off, or off for this CPU, the process must
- * show all of its mappings again when the process is next traced. Context: interrupts off, BTS
- * off.
+ * Write the row of a mapping. If the ring buffer is off, or off for this CPU, the tracer will
+ * write the rows of all mappings of the process again when the process is next traced.
+ * Context: interrupts off, BTS off.
  */
 static void bts_deliver_map(struct bts_instance *b, const struct bts_map *m,
 			    struct bts_path *path)
@@ -344,8 +347,9 @@ static void bts_map_existing_row(const struct bts_map *m, struct bts_path *path)
 }
 
 /*
- * Show a new mapping of the current task to each instance whose @mapped contains the process.
- * The instance need not trace this task, because other threads may execute the mapping.
+ * Show a new mapping of the current task to each instance whose @mapped contains the process,
+ * even if the instance does not trace this task. Other threads of the process may execute
+ * the mapping.
  * Context: interrupts off, BTS off.
  */
 static void bts_map_row(const struct bts_map *m, struct bts_path *path)
@@ -419,7 +423,7 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 
 	ds_bts_drain(DS_DRAIN_FLUSH);
 
-	/* If another process's stack grows, skip it, because it was already executable. */
+	/* Skip a growing stack of another process, because the stack was already executable. */
 	if (path && vma->vm_mm == current->mm) {
 		struct bts_map m;
 
@@ -433,8 +437,8 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 }
 
 /*
- * Context: as mmap_exec_tp, with interrupts off. The mmap_lock of the mapping's owner is held,
- * and possibly an anon_vma's lock.
+ * Context: the same as for mmap_exec_tp, so interrupts are off. The mmap_lock of the mapping's
+ * owner is held, and possibly an anon_vma's lock.
  */
 static __ds_text void bts_probe_mmap_exec(void *data, struct vm_area_struct *vma)
 {
@@ -488,7 +492,7 @@ static unsigned long bts_map_go(unsigned long at, bool locked)
 	return at;
 }
 
-/* Context: as __bts_resume_user(), BTS off. */
+/* Context: the same as for __bts_resume_user(), and BTS is off. */
 static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
 {
 	/* Tell lockdep about the raw_local_irq_disable() of the caller. */

@@ -95,7 +95,8 @@ static struct bts_rows *bts_rows(struct trace_iterator *iter)
 /*
  * Return the number of branches that are missing before an entry. For a CPU's first entry,
  * @next is 0. If this first entry is a pack, and earlier entries were overwritten before any
- * entry was read, all branches before the entry are missing. For other first entries, return 0.
+ * entry was read, all branches before the entry are missing. If the first entry is not such a
+ * pack, return 0.
  */
 static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 {
@@ -268,8 +269,8 @@ static unsigned int bts_pack_rows(struct trace_iterator *iter)
 }
 
 /*
- * Return a row of a loss entry. The rows of this entry are the loss before the entry (if any),
- * and the loss in the entry.
+ * Return a row of a loss entry. If branches are missing before the entry, the first row shows
+ * this loss. The last row shows the loss in the entry.
  */
 static struct bts_row bts_loss_row(struct trace_iterator *iter)
 {
@@ -351,7 +352,7 @@ static void bts_print_branch(struct trace_iterator *iter, int flags,
 		mmput(mm);
 }
 
-/* Return the format of a whole pack. For other entries, return this tracer's format. */
+/* Return the format of a pack of valid size. For other entries, return this tracer's format. */
 static unsigned int bts_format(struct trace_iterator *iter)
 {
 	struct bts_pack_entry *pack;

@@ -13,9 +13,9 @@
  *				      return, call[] finds its call
  *
  * If a prediction is correct, the coder only compares both addresses, and stores nothing. Only
- * the coder has the tables edge[] and call[]. The coder compares each node that it finds in a
- * table with the branch. So a table may lack nodes or contain nodes of earlier packs, and a new
- * pack need not reset the tables.
+ * the coder has the tables edge[] and call[]. When the coder finds a node in a table, it compares
+ * the node with the branch. So a table may lack nodes or contain nodes of earlier packs, and a
+ * new pack need not reset the tables.
  *
  * Two alternatives were rejected. Prediction from the last two branches takes longer, and
  * predicts only one more branch in 200. In a recursive fib(), this prediction is right for one
@@ -104,7 +104,7 @@ static bool bts_call_is(const struct bts_coder *c, unsigned int slot, u64 to)
 			       BTS_CALL_LONGEST - BTS_CALL_SHORTEST;
 }
 
-/* Encode a branch target to which a call returns. Return: NULL if no such call is found. */
+/* Encode a branch target as the return address of a call. Return: NULL if no call is found. */
 static u8 *bts_put_call(const struct bts_coder *c, u8 *p, u64 to)
 {
 	unsigned int slot = bts_call_slot(to - BTS_CALL_SHORTEST);

@@ -50,8 +50,8 @@ struct bts_coder_node {
  * @call:	finds the node of a branch that began a few bytes before an address
  * @node:	the nodes
  *
- * A slot of @edge or @call may be from an earlier pack. The tables need not be cleared, because
- * the coder compares each node that it finds there with the branch.
+ * A slot of @edge or @call may contain the number of a node of an earlier pack. The tables need
+ * not be cleared, because the coder compares each node that it finds there with the branch.
  */
 struct bts_coder {
 	u8			*start;

@@ -41,7 +41,7 @@ void bts_pack_put(struct pack_test *t, u64 from, u64 to)
 	t->last = to;
 }
 
-/* Add a branch that begins @distance bytes after the last target, and leads @diff bytes further. */
+/* Add a branch that begins @distance bytes after the last target, and jumps by @diff bytes. */
 static void pack_put_diff(struct pack_test *t, u64 distance, u64 diff)
 {
 	bts_pack_put(t, t->last + distance, t->last + distance + diff);
@@ -204,7 +204,7 @@ static void bts_pack_test_zero(struct kunit *test)
 		t->nr = 0;
 		for (i = 0; i < round; i++)
 			bts_pack_put(t, 0, 0);
-		/* First, two other branches follow this branch in turn. Then, 0 -> 0 follows it. */
+		/* This branch is followed by one branch, then by another one, then by 0 -> 0. */
 		bts_pack_put(t, 0x1000, 0x1008);
 		bts_pack_put(t, 0x1010, 0x1000);
 		pack_repeat(t, round);
@@ -254,7 +254,7 @@ static size_t pack_bytes_of(struct kunit *test, u64 distance, u64 diff)
 	return bts_pack_one(test) - 2;
 }
 
-/* Each kind of distance and of branch target has the range that unpack.c specifies. */
+/* Each encoding of a distance or a branch target has the range that unpack.c specifies. */
 static void bts_pack_test_kinds(struct kunit *test)
 {
 	static const struct {
@@ -284,7 +284,10 @@ static void bts_pack_test_kinds(struct kunit *test)
 	}
 }
 
-/* A return takes two or three bytes if its call has 2 to 7 bytes and is up to 255 nodes back. */
+/*
+ * A return is encoded in two or three bytes if the call instruction is 2 to 7 bytes long, and at
+ * most 255 nodes were made after the call's node.
+ */
 static void bts_pack_test_calls(struct kunit *test)
 {
 	static const unsigned int backs[] = { 0, 1, 31, 32, 33, 255, 256, 300 };
@@ -334,7 +337,7 @@ static void bts_pack_test_runs(struct kunit *test)
 		pack_repeat_times(t, 0, runs[i]);
 		x = t->nr;
 		bts_pack_put(t, 0x1010, 0x1000);
-		/* Branch 0 is first encoded as @other, and then predicted. */
+		/* If branch 0 follows itself again, it is encoded as @other, then predicted. */
 		pack_repeat_times(t, 0, 2 + runs[i]);
 		pack_repeat(t, x);
 		pack_repeat_times(t, 0, 2 + runs[i]);

@@ -66,8 +66,8 @@ static bool bts_is_reader(const struct task_struct *task)
 }
 
 /*
- * Report whether the task of @r is not exiting, and reads the buffer of @cpu in @tr. If @cpu is
- * RING_BUFFER_ALL_CPUS, the task may read the buffer of any CPU.
+ * Report whether the task of @r reads the buffer of @cpu in @tr. If @cpu is RING_BUFFER_ALL_CPUS,
+ * report whether the task reads the buffer of any CPU. An exiting task reads nothing.
  */
 static bool bts_reads(const struct bts_reader *r, const struct trace_array *tr, int cpu)
 {
@@ -164,7 +164,7 @@ static bool bts_add_reader(const struct trace_iterator *iter, bool reads)
 
 /*
  * Remove @task, or all tasks if @task is NULL, from the readers of a file. With @openers,
- * remove only tasks that have not read.
+ * remove only tasks that have opened the file but have not read from it.
  */
 static void bts_remove_readers(const struct trace_iterator *iter,
 			       const struct task_struct *task, bool openers)
@@ -220,8 +220,8 @@ void bts_update_readers(struct trace_iterator *iter, enum trace_reader_event eve
 		break;
 	case TRACE_READER_LEAVE:
 		/*
-		 * If a task has another descriptor of the file, for example after a redirection
-		 * by a shell, the task stays a reader.
+		 * If the task still has another descriptor of the file, for example after a
+		 * redirection by a shell, do not remove the task.
 		 */
 		if (!iterate_fd(current->files, 0, bts_is_file_of, iter))
 			bts_remove_readers(iter, current, false);

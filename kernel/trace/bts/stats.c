@@ -185,7 +185,7 @@ static int bts_stats_release(struct inode *inode, struct file *file)
 	return single_release(inode, file);
 }
 
-/* The counters of bts_stats are kept until the instance chooses bts again. */
+/* The counters of bts_stats keep their values until bts is chosen again in the instance. */
 const struct file_operations trace_bts_stats_fops = {
 	.open		= bts_stats_open,
 	.read		= seq_read,

@@ -21,12 +21,11 @@
  *
  *	- A call for one CPU may come from any context, and its caller may hold any lock, for
  *	  example a runqueue's lock. So bts_sync() takes no lock in such a call. If an event
- *	  occurs during a drain, the call for this event does nothing, because ds_bts_off()
- *	  returns false.
+ *	  occurs during a drain, bts_sync() does not drain, because ds_bts_off() returns false.
  *	- The flag bts_instance.tracing is written under trace_types_lock. Only bts_sync_on()
  *	  and bts_crash() write this flag without the lock, in any context.
- *	- The flag bts_instance.polled is set by readers, whose open files keep the tracer
- *	  chosen. A worker clears this flag under trace_types_lock.
+ *	- Readers set the flag bts_instance.polled. While a reader has a file open, bts stays the
+ *	  current tracer. A worker clears this flag under trace_types_lock.
  */
 
 #include <linux/irq_work.h>
@@ -49,8 +48,8 @@ static void bts_sync_event(struct bts_instance *b)
 }
 
 /*
- * Handle a reader that finds nothing and does not sleep in read(). The reader may sleep in
- * epoll_wait(), which polls the file only once. With bts-circular, no interrupt drains the
+ * Handle a reader that finds no data in a poll() or a non-blocking read(). The reader may sleep
+ * in epoll_wait(), which polls the file only once. With bts-circular, no interrupt drains the
  * CPUs. So drain the CPUs ten times a second until the instance has no reader.
  * Context: process context. While the reader's file is open, bts stays the current tracer.
  */
@@ -74,7 +73,7 @@ static void bts_start_all(struct work_struct *work)
 
 static DECLARE_WORK(bts_start_work, bts_start_all);
 
-/* Context: as bts_start_here(), BTS off. */
+/* Context: the same as for bts_start_here(), and BTS is off. */
 static noinline void bts_start_current(void)
 {
 	ds_bts_drain(DS_DRAIN_FLUSH);
@@ -83,8 +82,8 @@ static noinline void bts_start_current(void)
 }
 
 /*
- * Context: hard interrupt, as soon as interrupts are on. The interrupt cannot come during a task
- * switch, so current is the task whose branches are in the DS buffer.
+ * Context: hard interrupt, which comes when interrupts are next on. The interrupt cannot come
+ * during a task switch, so current is the task whose branches are in the DS buffer.
  */
 static __ds_text void bts_start_here(struct irq_work *work)
 {
@@ -101,8 +100,8 @@ static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
  * Start recording, because a trigger, a function probe or tracing_on() turns tracing on. The
  * user wants the following branches on this CPU, so this CPU starts first, and the other CPUs
  * start a moment later. A traceoff trigger or probe leaves the hardware on. After such a
- * traceoff, the CPUs must be started again only if rows of mappings are missing. If the instance
- * has just switched to another tracer, bts_instance.tracing has no effect.
+ * traceoff, start the CPUs again if rows of mappings are missing. Otherwise, do nothing. If the
+ * instance has just switched to another tracer, bts_instance.tracing has no effect.
  * Context: any.
  */
 static void bts_sync_on(struct bts_instance *b)

@@ -30,7 +30,8 @@
  * branch begins. Until a branch has followed a node, the node's @next and @other are node 0.
  * New nodes get the numbers 1 to 511.
  *
- * For each value of b, the first byte of a token, this table shows the bytes after b and the token:
+ * The first byte of a token is b. For each b, this table shows the bytes that follow b, and what
+ * the token encodes:
  *
  *	00-2f		a run of b + 1
  *	30-4f		a run of b - 0x30, and then @other
@@ -42,8 +43,8 @@
  *			has b - 0x70 bytes
  *	80-ff T		a new branch, b - 0x80 bytes after the previous target
  *
- * T encodes the target of a new branch. For each value of b, the first byte of T, this table
- * shows the bytes after b and the target:
+ * T encodes the target of a new branch. The first byte of T is b. For each b, this table shows
+ * the bytes that follow b, and the target:
  *
  *	00-7f		from + b - 0x40
  *	80-af n		from + ((b - 0x80) << 8 | n) - 0x1800
@@ -72,7 +73,7 @@
 
 #include "unpack.h"
 
-/* Read a signed little-endian number of n bytes, 1 to 8. */
+/* Read a signed little-endian number that has n bytes, where n is 1 to 8. */
 static u64 bts_get_bytes(const u8 *p, unsigned int n)
 {
 	u64 value = 0;
@@ -88,7 +89,7 @@ static u64 bts_get_aligned(u64 from, u64 units)
 	return (from & ~15ULL) + 16 * units;
 }
 
-/* Add @length to the @from of a node. Return: the sum in *to; false if there is no such node. */
+/* Set *to to the sum of @length and a node's @from. Return: false if there is no such node. */
 static bool bts_get_call(const struct bts_decoder *d, unsigned int back, u64 length,
 			 u64 *to)
 {

@@ -10,10 +10,10 @@
 #include <linux/types.h>
 
 /*
- * The number of the format, which each pack contains. If a change of the format would make this
- * decoder misread new packs, the new format must have the next number. No format has number 0,
- * because packs of the tracer's first versions had no number. In those packs, the byte at the
- * offset of the number is the third byte of nr (the number of branches), which is always 0.
+ * The number of the format. Each pack contains this number. If a change of the format would make
+ * this decoder misread new packs, the new format must have the next number. No format has number
+ * 0, because packs of the tracer's first versions had no number. At the number's offset, those
+ * packs have the third byte of nr (the number of branches). This byte is always 0.
  */
 #define BTS_PACK_FORMAT		1
 
@@ -56,7 +56,7 @@ enum bts_target {
 	BTS_TO_ALIGNED	= 0xb0,	/* from + a number of 12 bits, in units of 16 bytes */
 	BTS_TO_ALIGNED2	= 0xc0,	/* from + a number of 20 bits, in units of 16 bytes */
 	BTS_TO_CALL	= 0xd0,	/* 5 bytes after @from of the node that is n nodes back */
-	BTS_TO_CALL2	= 0xf0,	/* n + 2 bytes after @from of the node that the next byte selects */
+	BTS_TO_CALL2	= 0xf0,	/* n + 2 bytes after @from of a node, selected by the next byte */
 	BTS_TO_BYTES	= 0xf6,	/* from + a number of 1 to 8 bytes */
 	BTS_TO_BAD	= 0xfe,
 };
@@ -129,7 +129,7 @@ unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 			      unsigned int max);
 bool bts_decoder_damaged(const struct bts_decoder *d);
 
-/* Instead of a node's number, this value means @other of the current node. */
+/* If this value replaces a node's number, the node is @other of the current node. */
 #define BTS_NODE_OTHER	BTS_PACK_NODES
 
 /* From now on, predict node @x after @cur. */

@@ -67,7 +67,10 @@ void bts_unpack_test_cut(struct kunit *test)
 	}
 }
 
-/* The decoder rejects a length that is too large, or negative because an entry is too short. */
+/*
+ * The decoder rejects a length that is too large. The decoder also rejects a negative length,
+ * which results from an entry that is too short.
+ */
 void bts_unpack_test_length(struct kunit *test)
 {
 	static const size_t lengths[] = { BTS_CODE_MAX + 1, 1UL << 32, -1UL, -2UL, -36UL };
@@ -107,7 +110,7 @@ void bts_unpack_test_damage(struct kunit *test)
 #define BTS_DAMAGED_PACKS	100000
 #endif
 
-/* Decode packs that are cut and also have some or all of their bytes changed. */
+/* Decode packs that are cut off, and in which some or all bytes have been changed. */
 void bts_unpack_test_random(struct kunit *test)
 {
 	struct pack_test *t = test->priv;

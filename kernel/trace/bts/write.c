@@ -17,10 +17,10 @@
  *	             backlog     <- bts_hold() --- no room, bts-block ----/
  *
  * Pending losses are written before the next branch or non-branch row that finds room. If no
- * branch or row follows, a drain writes the losses after the reader has made room, because
- * bts_pending() makes the driver drain the CPU. With bts-block, pending losses are held when
- * the next branch or row must be held, but no task waits for losses alone. A branch or row that
- * cannot be written because losses are pending is lost, too.
+ * branch or row follows, bts_pending() makes the driver drain the CPU. After the reader has made
+ * room, this drain writes the losses. With bts-block, pending losses are held when the next
+ * branch or row must be held, but no task waits for losses alone. A branch or row that cannot be
+ * written because losses are pending is lost, too.
  */
 
 #include <linux/cpuhotplug.h>
@@ -38,7 +38,7 @@
  * @c:		the instance's data for this CPU
  * @task:	the task of the batch or the row
  *
- * Context: as bts_records().
+ * Context: the same as for bts_records().
  */
 void bts_begin(struct bts_instance *b, struct bts_cpu *c, struct task_struct *task)
 {
@@ -106,9 +106,9 @@ static bool bts_show_loss(struct bts_cpu *c, struct bts_lost_entry *row, bool ho
 /**
  * bts_show_losses - write the pending losses
  * @c:		an instance's data for this CPU, after bts_begin()
- * @hold:	the losses may be held, because an entry follows that may be held
+ * @hold:	the losses may be held, because the next entry may be held, too
  *
- * Context: as bts_records().
+ * Context: the same as for bts_records().
  * Return: false if losses are still pending.
  */
 bool bts_show_losses(struct bts_cpu *c, bool hold)
@@ -136,7 +136,7 @@ bool bts_show_losses(struct bts_cpu *c, bool hold)
  * @row:	the event's entry; this function fills in its header, except for the type
  * @size:	the size of the entry
  *
- * Context: as bts_records().
+ * Context: the same as for bts_records().
  * Return: false if the row is lost.
  */
 bool bts_deliver_row(struct bts_instance *b, struct bts_cpu *c,
@@ -255,7 +255,7 @@ static int bts_alloc_packer(unsigned int cpu, struct hlist_node *node)
 	return p ? 0 : -ENOMEM;
 }
 
-/* Free the packer of a CPU that has gone offline, or of any CPU for bts_free_packers(). */
+/* Free a CPU's packer, because the CPU has gone offline or bts_free_packers() was called. */
 static int bts_free_packer(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, pack_node);
@@ -327,7 +327,7 @@ static void bts_begin_pack(struct bts_cpu *c, struct bts_packer *p)
  * @b:	the instance
  * @c:	the instance's data for this CPU
  *
- * Context: as bts_records().
+ * Context: the same as for bts_records().
  */
 void bts_end_pack(struct bts_instance *b, struct bts_cpu *c)
 {
@@ -372,7 +372,7 @@ static void bts_pack(struct bts_instance *b, struct bts_cpu *c,
  *
  * With bts-pack, the last branches stay in the packer until bts_end_pack() writes the pack.
  *
- * Context: as bts_records().
+ * Context: the same as for bts_records().
  */
 void bts_deliver(struct bts_instance *b, struct bts_cpu *c,
 		 const struct ds_bts_record *rec, unsigned int nr)

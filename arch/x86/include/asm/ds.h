@@ -69,7 +69,7 @@ enum ds_drain_cause {
 	DS_DRAIN_SWITCH,	/* the CPU switches to another task */
 	DS_DRAIN_FLUSH,		/* another cause, for example a reader or new options */
 	DS_DRAIN_STOP,		/* recording ends */
-	DS_DRAIN_OFFLINE,	/* the CPU stops using BTS: offline, suspend, reboot, release */
+	DS_DRAIN_OFFLINE,	/* the CPU goes offline, or suspend, reboot or release begins */
 	DS_DRAIN_CRASH,		/* the kernel oopses or panics */
 	DS_DRAIN_CAUSES
 };
@@ -85,8 +85,8 @@ struct ds_bts_slice {
  * @slice:	the records, oldest first; valid only during records(). The second slice
  *		has records only if the buffer has wrapped
  * @own:	number of own records, which the slices do not contain
- * @discarded:	number of records that were found in the buffer when BTS went on, and were
- *		discarded
+ * @discarded:	number of records that were found in the buffer when BTS was switched on, and
+ *		were discarded
  * @unsure:	number of records in the slices that may be own records, because the driver did
  *		not find where an NMI's entry starts or where its exit ends
  * @cause:	why the buffer was drained
@@ -95,8 +95,8 @@ struct ds_bts_slice {
  *		because perf has reset the index
  * @cleared:	something, for example a machine check, switched BTS off in DEBUGCTL before the
  *		drain, so later branches were not stored
- * @stopped:	recording stops on this CPU, because too many consecutive interrupts found only
- *		own records
+ * @stopped:	recording stops on this CPU, because the buffer contained only own records at
+ *		too many consecutive interrupts
  * @dead:	this CPU's BTS does not work and is not used; only a flush sets this flag
  *
  * If branches were overwritten or not stored, their number is unknown.
