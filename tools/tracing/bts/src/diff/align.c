@@ -2,12 +2,12 @@
 /*
  * Find the longest common subsequence of two sequences, by Myers' algorithm (1986). A path of cost
  * d turns a prefix of sequence a into a prefix of sequence b by d insertions or deletions. For each
- * d and each diagonal (position in a minus position in b), the search keeps the path that covers
- * the longest prefixes.
+ * d and each diagonal (the difference of the positions in the two sequences), the search keeps the
+ * path that covers the longest prefixes.
  *
- * To limit time and memory, a search ends when d reaches COST_MAX. A new search then begins at the
- * end of the path that covers the most elements of both sequences. In this case, the result is a
- * common subsequence, but perhaps not the longest one.
+ * To limit time and memory, a search ends when the cost d reaches COST_MAX. A new search then
+ * begins at the end of the path that covers the most elements of both sequences. In this case, the
+ * result is a common subsequence, but perhaps not the longest one.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static long slide(const struct search *s, long x, long k)
 	return x;
 }
 
-/* Return the diagonal of the path with cost @d - 1 that the path to diagonal @k extends. */
+/* The path to diagonal @k extends a path with cost @d - 1. Return the diagonal of that path. */
 static long came_from(const struct search *s, long d, long k)
 {
 	const long *before = s->far[d - 1] + d - 1;
@@ -57,8 +57,8 @@ static long begin_of(const struct search *s, long d, long k)
 }
 
 /*
- * Extend the paths, so that their cost is @d. Return the diagonal of the path that covers the most
- * elements of both sequences. Set *@done if a path reaches the end of both sequences.
+ * Extend the paths, so that their cost is @d. Find the path that covers the most elements of both
+ * sequences, and return its diagonal. Set *@done if a path reaches the end of both sequences.
  */
 static long one_more(struct search *s, long d, bool *done)
 {
@@ -111,7 +111,7 @@ static size_t walk_back(const struct search *s, long d, long k, struct match *ou
 	return nr;
 }
 
-/* Search up to cost COST_MAX. Set *@x and *@y to the lengths of the longest prefixes. */
+/* Search up to cost COST_MAX. Set *@x and *@y to the lengths of the prefixes that were aligned. */
 static size_t search(struct search *s, struct match *out, long *x, long *y)
 {
 	bool done = false;

@@ -7,8 +7,8 @@
  *
  *	ENTER main  STRETCH  ENTER check  DIFFERENCE 1  STRETCH  LEAVE  STRETCH  LEAVE
  *
- * A pair without a new difference becomes an item of a stretch. Therefore, the size of the list
- * depends on the number of differences, not on the length of the runs.
+ * The part STRETCH collects equal items, and pairs without a new difference. Therefore, the size of
+ * the list depends on the number of differences, not on the length of the runs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +114,7 @@ static void add_found(struct stretch *s, const struct found *list, size_t nr, ui
 	}
 }
 
-/* Add a pair whose differences have all occurred before. */
+/* Add a pair without a new difference to the current stretch. */
 static void known(void *ctx, const uint32_t nodes[2], uint64_t times, const struct found *list,
 		  size_t nr)
 {

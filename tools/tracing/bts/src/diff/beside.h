@@ -10,7 +10,7 @@
 #include "find.h"
 #include "items.h"
 
-/* The maximum number of items to store for each end of a stretch. */
+/* Store at most this many of the first items, and of the last items, of a stretch. */
 #define STRETCH_ENDS	20
 /* The maximum number of items to store for a difference. */
 #define DIFFERENCE_ITEMS 1000
@@ -107,7 +107,7 @@ struct beside {
  */
 extern const struct find_ops beside_ops;
 
-/* Return the item with this index in the stretch, or NULL if the item was not stored. */
+/* Return the item at @index in the stretch @s, or NULL if the item was not stored. */
 const struct stretch_item *stretch_item(const struct stretch *s, uint64_t index);
 void beside_free(struct beside *v);
 

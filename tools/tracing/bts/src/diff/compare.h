@@ -34,7 +34,7 @@ struct comparison {
 
 /*
  * Read the traces c->run[].path, and find the differences. Return STATUS_OK or STATUS_FAILURE. Even
- * if a trace is damaged, its undamaged part is compared, and c->tasks is not NULL.
+ * if a trace is damaged, compare its undamaged part, and set c->tasks.
  */
 int compare(struct comparison *c, const struct options *options);
 /* Return STATUS_OK or STATUS_FAILURE. */

@@ -29,9 +29,9 @@ struct range {
  * @groups:	maps differences (group_of()) to their numbers
  * @pairs:	maps each compared pair to its results in @kept (position and number)
  * @found:	differences found so far in the pairs that are being compared
- * @path:	the enclosing functions, outermost first
- * @depth:	number of enclosing pairs
- * @unmet:	number of the last difference, plus 1; 0 if the runs have met since that difference
+ * @path:	the functions that contain the current place, outermost first
+ * @depth:	number of pairs that contain the current place
+ * @unmet:	number of the last difference plus 1, or 0 if the runs met after that difference
  * @calls:	number of counted calls (is_counted()) in each run so far
  */
 struct find {
@@ -61,7 +61,7 @@ void describe_more(struct find *s, const struct range *r);
 void path_push(struct find *s, uint32_t function);
 /* Set @tokens to the first branches that differ. Return how many equal elements precede them. */
 uint64_t range_parts(const struct forest *f, const struct range *r, uint32_t tokens[2]);
-/* Set @tokens to the first branches after the range. Report whether both branches are equal. */
+/* Set @tokens to each run's first branch after the range. Report whether the tokens are equal. */
 bool range_meets(const struct forest *f, const struct range *r, uint32_t tokens[2]);
 
 #endif

@@ -11,9 +11,9 @@
  *	others		all other items are differences
  *
  * Before a difference, both runs take the same branches and continue at the same instruction.
- * Therefore, the run whose next branch has the higher address did not take the branch at the lower
- * address. The branch at the lower address is the place of the difference. The runs meet where the
- * branches of both runs are equal again.
+ * Compare the addresses of the two next branches. The run with the higher address has passed the
+ * branch at the lower address, but did not take it. The branch at the lower address is the place of
+ * the difference. The runs meet where the branches of both runs are equal again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -386,7 +386,8 @@ static void strip_begin(struct find *s, struct range *r)
 
 /*
  * While the last items of the two runs in @r are equal, move these items to @rests. If the last
- * items then differ only in their number of repetitions, move the common repetitions to @cut.
+ * items then differ only in their number of repetitions, move the smaller number from both items to
+ * @cut.
  */
 static void strip_end(const struct find *s, struct range *r, struct rest rests[4],
 		      struct item cut[2])

@@ -67,7 +67,7 @@ struct difference {
 	uint32_t		depth;
 };
 
-/* The number of a difference, and how often the difference occurs in one part of both runs. */
+/* The number of a difference, and how often the difference occurs in two nodes or in a stretch. */
 struct found {
 	uint32_t	difference;
 	uint64_t	times;
@@ -116,7 +116,7 @@ struct differences {
 	bool			too_deep;
 };
 
-/* Add the differences of two nodes to out->list, in the order of their first occurrence. */
+/* Add the differences of two nodes to out->list, sorted by first occurrence. */
 void find_differences(struct forest *f, uint32_t a, uint32_t b, struct differences *out);
 /* Write the function's name or, for code without a symbol, a place such as "sort+0x1234". */
 void function_text(char *buffer, size_t size, const struct function *fn);

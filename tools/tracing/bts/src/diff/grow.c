@@ -202,7 +202,7 @@ static bool is_noise(struct grown *g, struct calls *c, const struct step *s)
 	return true;
 }
 
-/* Process a call, and store it in its caller's body as the pending call, for recall_learn(). */
+/* Process a call, and store it in the body of its caller (see struct pending). */
 static void take_call(struct calls *c, struct step *s)
 {
 	struct track *t = c->node;
@@ -289,7 +289,7 @@ static void take(struct grown *g, struct calls *c, struct step *s)
 
 static void feed(struct grown *g, struct calls *c, struct step *s);
 
-/* Process the branches of the recalled call, because the call does not repeat an earlier call. */
+/* Stop recalling a call that repeats no earlier call, and process the branches of the call. */
 static void take_again(struct grown *g, struct calls *c)
 {
 	struct track *t = c->node;
@@ -348,7 +348,7 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 	return 0;
 }
 
-/* End the recall of an unfinished call, and process the branches of the call so far. */
+/* Stop recalling an unfinished call, and process the branches that the call has taken. */
 static void end_recall(struct grown *g, struct calls *c)
 {
 	struct track *t = c->node;
@@ -358,7 +358,7 @@ static void end_recall(struct grown *g, struct calls *c)
 	recall_break(&t->recall);
 }
 
-/* The pipeline is about to free all steps. So end all recalls, which point to steps. */
+/* Stop all recalls, because they contain pointers to the steps that the pipeline will free next. */
 static void fold(void *ctx, struct step *s)
 {
 	struct grown *g = ctx;

@@ -46,8 +46,8 @@ struct track {
 
 /**
  * struct grown - a recorded run, with the call trees of its tasks
- * @remembers:	calls are remembered, see recall.c
- * @recalling:	number of tasks with a call that is being recalled
+ * @remembers:	remember and recall calls
+ * @recalling:	number of tasks with a call that is being recalled (see recall.c)
  * @noise:	for each NOISE_*, number of calls whose branches are not compared
  * @interrupts:	number of interrupts and page faults that are not compared
  * @resolved:	number of functions that the dynamic linker looked up

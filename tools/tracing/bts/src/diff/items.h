@@ -45,7 +45,7 @@ struct item *items_expand(const struct forest *f, const struct item *items, size
 void cursor_init(struct cursor *c, const struct forest *f, const struct rest *rest);
 /* Return the next branch, or NONE at the end of the task. */
 uint32_t cursor_next(struct cursor *c);
-/* Skip equal elements, and count them in *@same. Set each token to the next branch, or NONE. */
+/* Skip equal elements, and count them in *@same. Set each token to the next branch or to NONE. */
 void cursors_part(struct cursor *a, struct cursor *b, uint32_t *token_a, uint32_t *token_b,
 		  uint64_t *same);
 void cursor_free(struct cursor *c);

@@ -26,7 +26,7 @@
 #define CHUNK_MASK	63
 /* Search only the last SEARCH_MAX elements for a loop's first instruction. */
 #define SEARCH_MAX	512
-/* When a body is emptied, free the memory of sequences with room for more elements than this. */
+/* When a body is emptied, a sequence with room for at most this many elements keeps its memory. */
 #define ROOM_KEPT	64
 
 static void more_room(struct seq *s)
@@ -139,8 +139,8 @@ static bool covers(const struct token *t, uint32_t object, uint64_t addr)
 }
 
 /*
- * Report whether one of the last elements contains the instruction at @addr. Set *@low to the
- * lowest address that was executed after this instruction.
+ * Report whether one of the last SEARCH_MAX elements contains the instruction at @addr. Set *@low
+ * to the lowest address that was executed after this instruction.
  */
 static bool executed(const struct forest *f, const uint32_t *elems, uint32_t nr,
 		     uint32_t object, uint64_t addr, uint64_t *low)
@@ -269,7 +269,7 @@ void body_end(struct forest *f, struct body *b)
 		close_level(f, b);
 }
 
-/* Free the memory of a long sequence, because thousands of tasks may each have several bodies. */
+/* Free the memory of a long sequence, because a run with many tasks has thousands of bodies. */
 static void trim(struct seq *s)
 {
 	if (s->room <= ROOM_KEPT)

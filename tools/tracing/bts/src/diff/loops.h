@@ -24,7 +24,7 @@ struct seq {
 /* The maximum number of forward jumps to store for an iteration. */
 #define ENTRIES_MAX	4
 
-/* The target of a forward jump, where a loop may begin. @header is token.entry of the jump. */
+/* The target of a forward jump, where a loop may begin. @header is the target's number. */
 struct entry {
 	struct place	place;
 	uint32_t	object;

@@ -57,7 +57,7 @@ static const struct pattern patterns[] = {
 	{ "clock_*", NOISE_CLOCK }, { "gettimeofday", NOISE_CLOCK }, { "time", NOISE_CLOCK },
 };
 
-/* Rust's library is in the program's file, so match mangled names (of both mangling schemes). */
+/* A Rust program contains Rust's library. Match the library's names in both mangling schemes. */
 static const char *const rust_waiting[] = {
 	"*3std3sys4sync*", "*3std3sys*14stack_overflow*", "*3std3sys*5futex*",
 };

@@ -2,8 +2,8 @@
 /*
  * Write an HTML page that shows two runs side by side. The page is a single file without scripts.
  *
- * For each pair of tasks, the page contains a table of the differences, and then the aligned call
- * tree (beside.h). Calls with differences are unfolded, and all other calls are folded with
+ * For each pair of tasks, the page contains a table of the differences, and then one call tree for
+ * both runs (beside.h). Calls with differences are unfolded, and all other calls are folded with
  * <details>, which needs no script. The page's security policy forbids scripts and access to the
  * network. So a malicious name in a trace would be harmless even without escapes.
  *
@@ -19,7 +19,7 @@
 
 /* The maximum number of code rows for each run at a difference. */
 #define SIDE_ROWS	300
-/* The maximum number of code rows for each end of a stretch. */
+/* The maximum number of code rows for the first items, and for the last items, of a stretch. */
 #define STRETCH_ROWS	60
 /* The maximum number of call levels that can be unfolded within a difference. */
 #define SIDE_DEPTH	3
@@ -27,7 +27,7 @@
 #define NESTED_MAX	48
 /* Indent calls and loops beyond this depth only slightly. */
 #define INDENTED_MAX	16
-/* The maximum number of called functions to name for each stretch. */
+/* The maximum number of called functions that the summary of a stretch (beside.h) names. */
 #define CALLS_MAX	6
 /* The maximum length of the name of a called function. */
 #define CALLED_MAX	60
@@ -150,7 +150,7 @@ static void put_table(struct page_task *t)
 	fputs("</table>\n", t->p->out);
 }
 
-/* Return the straight run that both runs execute before the difference, or NULL. */
+/* Return the straight run that leads to the difference in both traces, or NULL if there is none. */
 static const struct token *common_run(const struct page *p, const struct part *part,
 				      const struct difference *d)
 {
@@ -179,8 +179,8 @@ static struct place after_place(const struct difference *d)
 }
 
 /*
- * The runs may meet in the middle of a straight run of @side. If so, write the part of this
- * straight run from @begin (if NULL, from its start) to the place where the runs meet.
+ * If the two runs meet in the middle of a straight run of @side, write the instructions before this
+ * place. Start at @begin or, if @begin is NULL, at the start of the straight run.
  */
 static void put_last_run(struct page_task *t, struct rows *r, const struct part *part,
 			 unsigned int side, const struct place *begin)

@@ -70,7 +70,7 @@ static void put_line(FILE *out, unsigned int line, const char *text, bool mark)
 	fputs("</div>\n", out);
 }
 
-/* If a source file cannot be read, list the numbers of executed lines in one row. */
+/* If a source file cannot be read, list the line numbers of the executed lines in one row. */
 static void list_line(struct rows *r, const char *file, unsigned int line)
 {
 	FILE *out = r->page->out;

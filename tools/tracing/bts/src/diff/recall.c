@@ -4,8 +4,8 @@
  *
  * Most calls repeat an earlier call branch by branch. While a new call repeats an earlier call, the
  * new call's branches are not processed. Instead, they are compared with the remembered calls from
- * the same call instruction (the new call is being recalled). If the new call ends like an earlier
- * call and returns to its caller, the earlier call's tree is used again. Otherwise, grow.c
+ * the same call instruction. This is called recalling the new call. If the new call ends like an
+ * earlier call and returns to its caller, the earlier call's tree is used again. Otherwise, grow.c
  * processes the new call's branches one by one.
  *
  * The remembered calls from a call instruction form a tree of states. A state is a branch, and its
@@ -23,7 +23,7 @@
 #define SITE_STATES_MAX	2048
 /* The maximum number of children of a state. */
 #define CHILDREN_MAX	8
-/* If most of TRIES calls did not repeat an earlier call, do not compare the next REST calls. */
+/* If most of the last TRIES calls repeated no earlier call, do not compare the next REST calls. */
 #define TRIES		64
 #define REST		4096
 
@@ -281,7 +281,7 @@ void recall_fail(struct recall *r)
 {
 	r->site = 0;
 	r->nr_log = r->begin;
-	/* If the log was emptied during the call, @base is higher than the reduced @nr_log. */
+	/* If the log was emptied during the call, reduce @base, too. */
 	if (r->base > r->begin)
 		r->base = r->begin;
 }

@@ -64,7 +64,7 @@ struct pending {
 /**
  * struct recalled - the result of a remembered call
  * @node:	the call's tree
- * @noise:	for each NOISE_*, number of calls in the tree whose branches are not compared
+ * @noise:	for each NOISE_*, how many calls in the tree are not compared for this reason
  */
 struct recalled {
 	uint32_t	node;
@@ -90,7 +90,7 @@ static inline void recall_break(struct recall *r)
 
 /* Remember the call @p, which has just returned. */
 void recall_learn(struct forest *f, struct recall *r, const struct pending *p);
-/* If calls from this call instruction are remembered, begin to recall @call, and return true. */
+/* If recall.c remembers calls from this instruction, begin to recall @call, and return true. */
 bool recall_begin(struct forest *f, struct recall *r, struct step *call);
 /*
  * If a remembered call continues with the branch of @s, log the branch and return true. If the

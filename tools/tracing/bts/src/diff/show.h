@@ -42,7 +42,7 @@ void place_with_line(char *buffer, size_t size, const struct place *place);
 /* Write what a run does at the difference, such as "jumps to main+0x12 (main.c:4)". */
 void way_text(char *buffer, size_t size, const struct comparison *c,
 	      const struct difference *d, unsigned int side);
-/* Write way_text(), then the instruction count until the runs meet, then the called functions. */
+/* Write the same as way_text(), and add the instruction count and the called functions. */
 void side_text(char *buffer, size_t size, const struct comparison *c,
 	       const struct difference *d, unsigned int side);
 /* Write "main+0x12 (main.c:4): the loop runs once in A, 2 times in B". */

@@ -89,7 +89,7 @@ struct node {
  * struct function - a function, or code without a symbol
  * @within:	with --inline, the inlined call whose code calls the function, or NULL
  * @base:	the index of the same function without @within
- * @noise:	NOISE_* if calls of the function are compared without the branches inside, or 0
+ * @noise:	the reason (NOISE_*) not to compare the branches in calls of the function, or 0
  * @stub:	a stub in the PLT, which is not compared
  * @runtime:	part of the C library, the C++ library or the dynamic linker
  * @syscall:	the kernel's function for a system call
@@ -153,7 +153,7 @@ struct forest {
 	bool		inlines;
 };
 
-/* Report whether node.calls includes the calls of this function. */
+/* Report whether node.calls includes the calls to this function. */
 static inline bool is_counted(const struct forest *f, uint32_t function)
 {
 	return f->all || !f->functions[function].sym->object->kernel;
@@ -198,8 +198,8 @@ static inline uint32_t elem_key(const struct forest *f, uint32_t elem)
 uint32_t forest_token(struct forest *f, const struct step *s, const struct place *start,
 		      uint32_t insns);
 /*
- * Return the number that identifies the branch instruction at @addr. The same number identifies
- * the outcome that this branch is not taken.
+ * Return the number that identifies the branch instruction at @addr. This number also stands for
+ * the outcome "not taken" of the branch.
  */
 uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr);
 /*

@@ -5,17 +5,17 @@
  *
  *	longjmp()	leads to the return address of a setjmp() call, in the frame that called
  *			setjmp(). If several live frames match, guess the innermost frame to which
- *			longjmp() has not led yet, because error handlers are nested. The frame may
- *			be on another stack. If frames on several stacks match, and the frame on the
- *			current stack calls longjmp() itself, guess another stack, because
- *			coroutines may switch stacks by longjmp()
+ *			no longjmp() has led yet. Error handlers are nested, so each longjmp() leads
+ *			further out. The frame may be on another stack. If frames on several stacks
+ *			match, guess the current stack, unless its frame calls longjmp() itself.
+ *			Then guess another stack, because coroutines may switch stacks by longjmp()
  *	exception	leads to a landing pad. Choose the innermost frame whose current call
  *			has this pad in the table of call sites (lsda.c)
  *	stack switch	leads to a return address on a stack that the task has left. If several
- *			stacks contain this address, guess the stack on which the frame that returns
- *			to this address is closest to the innermost frame. If this frame is equally
- *			close on several stacks, guess the stack that the task left longest ago,
- *			because schedulers are often fair. If a later ret disproves the guess,
+ *			stacks contain this address, count the frames inside the frame that returns
+ *			to this address, and guess the stack with the lowest count. If several
+ *			stacks have the lowest count, guess the stack that the task left longest
+ *			ago, because schedulers are often fair. If a later ret disproves the guess,
  *			correct() moves the frames. A new stack begins if a function that switches
  *			stacks (roles.c) branches to an unknown frame, or if a ret leads to the
  *			start of a function
@@ -28,7 +28,7 @@
 #include "symbols/roles.h"
 #include "frames.h"
 
-/* Search only this many frames of a stack, because a stack switch returns to an inner frame. */
+/* Search only this many of a stack's innermost frames. A stack switch usually leads to these. */
 #define SEARCH_MAX	256
 
 static bool alive(const struct frame *frames, uint32_t depth, const struct point *p)
@@ -150,9 +150,9 @@ static int64_t distance(const struct stack *other, uint64_t to)
 
 /*
  * Several stacks had the same return address, so the current stack was only a guess. Now a ret
- * shows that the task is on stack @index. The frames that ended since the guess were removed from
- * the current stack instead of stack @index. To correct this, move the inner frames of stack @index
- * to the current stack.
+ * shows that the task is on stack @index. Since the guess, each frame that ended was removed from
+ * the current stack, although the frame was on stack @index. To correct this, move the inner frames
+ * of stack @index to the current stack.
  */
 static void correct(struct calls *c, uint32_t index, uint32_t way)
 {

@@ -3,7 +3,7 @@
  * Follow calls and returns. The branches change the stack in these ways:
  *
  *	call		adds a frame, whose return address is the address after the call
- *	ret		ends the frame that returns to the target, and all frames inside this frame
+ *	ret		ends the frame with this return address, and all frames inside the frame
  *	jump		A jump to another function (a tail call) adds a frame, with the same return
  *			address as the function that jumps. If the same chain of tail calls already
  *			contains the target function, the jump ends the frames inside this
@@ -15,8 +15,8 @@
  *			function is a signal handler, and a frame is added for the handler. If a
  *			program was mapped during the system call, the system call is exec(), and
  *			all stacks end
- *	rt_sigreturn	ends the innermost handler. The target is not checked, because the
- *			handler may have changed the address at which the program continues
+ *	rt_sigreturn	ends the innermost handler. The program may continue at any address,
+ *			because the handler may have changed the saved address
  *
  * A ret from the outermost function leads to a function that was called before the trace began.
  * This function becomes the outermost function. Any other unexplained ret or indirect jump is
@@ -67,7 +67,7 @@ static void do_call(struct calls *c, const struct step *s)
 		note_point(c);
 }
 
-/* Make the target's function the outermost frame since the last kernel entry or signal. */
+/* End all frames inside the last kernel entry or signal. Add a frame for the function at s->to. */
 static void do_root(struct calls *c, const struct step *s)
 {
 	pop_to(c, last_entry(c) + 1);
@@ -238,7 +238,7 @@ static bool resumes_at(const struct frame *f, uint64_t to)
 	       (f->approx && to == f->ret);
 }
 
-/* Return the innermost handler's index, or -1. If @to is set, the handler must return to @to. */
+/* Return the index of the innermost handler (that returns to @to, if @to is set), or -1. */
 static int64_t find_handler(const struct calls *c, uint64_t to)
 {
 	int64_t i = (int64_t)c->now.depth - 1;
@@ -252,8 +252,8 @@ static int64_t find_handler(const struct calls *c, uint64_t to)
 
 /*
  * The kernel does not return to the interrupted instruction. Instead, the kernel starts a signal
- * handler, ends a handler without rt_sigreturn(), or continues at an address chosen by the kernel
- * or a debugger (uprobes, rseq).
+ * handler, ends a handler without rt_sigreturn(), or continues at an address that the kernel (for
+ * uprobes or rseq) or a debugger has chosen.
  */
 static void do_elsewhere(struct calls *c, const struct step *s, const struct frame *entry)
 {
@@ -269,7 +269,7 @@ static void do_elsewhere(struct calls *c, const struct step *s, const struct fra
 		do_jump(c, s);
 }
 
-/* End a signal handler that has no frame, because its start is lost or older than the trace. */
+/* End a signal handler without a frame. The handler's start is lost or older than the trace. */
 static void end_unknown_handler(struct calls *c, const struct step *s)
 {
 	int64_t i = find_sym(c, s->at_to.sym, 0);
@@ -360,7 +360,7 @@ static void do_iret(struct calls *c, const struct step *s)
 		do_jump(c, s);
 }
 
-/* Change the stack, because the run is in @sym, which is not the innermost function. */
+/* The run is in @sym, so add or remove frames until @sym is the innermost function. */
 static void resync(struct calls *c, struct sym *sym)
 {
 	struct frame *top = calls_real(c);
@@ -402,7 +402,10 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	p->c->insns++;
 }
 
-/* Report whether a run is in several functions or inlined calls. If not, set its inlined frames. */
+/*
+ * If a run extends over several functions or inlined calls, return true. Otherwise, set the inlined
+ * frames for the code of the run, and return false.
+ */
 static bool is_divided(struct calls *c, const struct step *s)
 {
 	const struct inlined *in;
@@ -571,7 +574,7 @@ void calls_row(struct calls *c, const struct row *row)
 		leave_handler(c);
 		break;
 	case ROW_ARRIVES:
-		/* Handle exec() here. Only a branch out of the kernel leads to do_exit(). */
+		/* Handle exec() here, because do_exit() needs a branch out of the kernel. */
 		if (c->pipe->user_only && row->user_ip && c->exec) {
 			end_stacks(c);
 			c->exec = false;

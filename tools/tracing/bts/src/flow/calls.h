@@ -62,13 +62,13 @@ struct frame {
 struct calls;
 
 struct calls_ops {
-	/* The new frame @f has become the innermost frame. Each callback may be NULL. */
+	/* Called after the new frame @f became the innermost frame. Each callback may be NULL. */
 	void	(*enter)(struct calls *c, struct frame *f);
-	/* The innermost frame ends. If calls->closing is set, the trace or the task ends. */
+	/* Called when the frame @f ends. If calls->closing is set, the trace or the task ends. */
 	void	(*leave)(struct calls *c, struct frame *f);
-	/* The task continues on another stack, which may be new. */
+	/* Called when the task continues on another stack, which may be new. */
 	void	(*change)(struct calls *c);
-	/* The innermost frame is a guess. */
+	/* Called when the innermost frame is a guess. */
 	void	(*guess)(struct calls *c);
 };
 

@@ -87,7 +87,7 @@ static const struct inlined *origin(const struct step *s, const struct inlined *
 	}
 	if (from == to || sym_is_part(from, to) || sym_is_part(to, from))
 		return object_inlined(from->object, s->at_from.addr, NULL);
-	/* An exception or longjmp() continues an inlined call. This does not count as an entry. */
+	/* An exception or longjmp() may lead into an inlined call. This is not an entry. */
 	return begins ? NULL : target;
 }
 

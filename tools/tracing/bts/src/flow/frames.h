@@ -28,7 +28,10 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 	  uint64_t ret);
 void pop(struct calls *c);
 void pop_to(struct calls *c, uint32_t depth);
-/* Replace the inlined frames on top by frames for @in (or NULL) and for the calls around @in. */
+/*
+ * Change the inlined frames on top to those of @in and of the inlined calls that contain @in. If
+ * @in is NULL, remove the inlined frames.
+ */
 void set_inlined(struct calls *c, const struct inlined *in, const struct place *site);
 /* Report whether @sym is the frame's function or a part of that function. */
 bool frame_has(struct frame *f, struct sym *sym);
@@ -61,9 +64,9 @@ void free_stacks(struct calls *c);
 /* arrive.c: record that the innermost frame is setjmp() or a similar function. */
 void note_point(struct calls *c);
 /*
- * Find the frame to which a branch in user space leads. The branch is an indirect jump, a ret that
- * matches no frame, or a stack switch. If no rule applies, do not change the stacks, and return
- * false.
+ * Find the frame to which a branch in user space leads. Call this function only if the branch is an
+ * indirect jump, a ret that matches no frame, or a stack switch. If no rule applies, do not change
+ * the stacks, and return false.
  */
 bool arrive(struct calls *c, const struct step *s);
 

@@ -13,10 +13,10 @@
  *	exec()		A bts_arrives row may contain the start address of the program.
  *			Otherwise, the address is unknown
  *
- * A row reports a signal or rt_sigreturn, and whether the event is inferred. In all other cases, a
- * branch to which the code does not lead is a gap. No branch ends the last run before exec(),
- * before rt_sigreturn() or before the end of the task, so a step with STEP_END counts the
- * instructions of this run.
+ * A row reports each signal and each rt_sigreturn. The row also shows whether the event is
+ * inferred. In all other cases, there is a gap before a branch to which the code does not lead. The
+ * last run before exec(), before rt_sigreturn() or before the end of the task does not end with a
+ * branch. To count the instructions of this run, add a step with STEP_END.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static bool at_sigreturn(struct pipe_private *v, struct task *t)
 	return code_ends_handler(at.sym->object, at.addr);
 }
 
-/* Return to the interrupted code, which is unknown if the signal is older than the trace. */
+/* The handler ends. If its signal is older than the trace, the interrupted code is unknown. */
 static int end_handler(struct pipe_private *v, struct task *t, uint64_t ts)
 {
 	int ret = row(v, t, ROW_SIGRETURN, 0, ts, true);

@@ -107,9 +107,9 @@ enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME };
 /*
  * If only user space or only the kernel is recorded, the absence of branches on the other side is
  * not a gap. The hardware's filter also removes either all branches into the kernel or all branches
- * out of it. If the branch out of the kernel is missing, the program continued at a known address.
- * If the branch into the kernel is missing, the end of the program's run is unknown, so the trace
- * has a gap.
+ * out of it. If the branches out of the kernel are missing, there is no gap, because the address at
+ * which the program continues is known. If the branches into the kernel are missing, there is a
+ * gap, because the address at which the program entered the kernel is unknown.
  */
 static enum origin origin_of(const struct pipe_private *v, const struct task *t,
 			     uint64_t from, uint64_t to)
@@ -252,13 +252,13 @@ static int gap_row(struct pipe_private *v, struct task *t, const struct step *s,
 static int unusual(struct pipe_private *v, struct task *t, const struct step *s,
 		   uint64_t ts)
 {
-	/* Do not count a step with STEP_HEAD, whose run would be unknown even with the code. */
+	/* Do not count a step with STEP_HEAD. The step's run is unknown even with the code. */
 	if ((s->flags & (STEP_BLIND | STEP_HEAD)) == STEP_BLIND)
 		v->pipe->bill.blind++;
 	return s->flags & STEP_GAP ? gap_row(v, t, s, ts) : 0;
 }
 
-/* Report whether the guess @next is the branch's step, and not the step of another process. */
+/* Report whether @next, the guess at the next step, is the step of @b in this process. */
 static inline bool is_next(const struct step *next, const struct branch *b, const uint64_t *biases,
 			   uint32_t space)
 {
@@ -315,7 +315,7 @@ static bool in_time(const struct pipe_private *v, uint64_t ts)
 
 /*
  * Deliver those branches of a batch that pass the filters on task, CPU and time. The reader skips
- * only some of the branches that the filter on time excludes, so skip the rest here.
+ * some of the branches that the filter on time excludes. Skip the others here.
  */
 static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t begin, uint32_t end)
 {

@@ -65,7 +65,7 @@ enum {
 	STEP_BLIND	= 2,	/* the code is not available, so @insns is 0 */
 	STEP_SHOWN	= 4,	/* the step passes the filters */
 	STEP_HEAD	= 8,	/* the run is unknown, so the step contains only the branch */
-	STEP_END	= 16,	/* no branch ends the run, because the kernel does not return */
+	STEP_END	= 16,	/* the run does not end with a branch (see infer.c) */
 };
 
 /**
@@ -77,11 +77,11 @@ enum {
  * @start:	address at which the run begins
  * @from:	address of the branch instruction
  * @to:		address to which the branch leads
- * @next:	the step that followed last time, as a guess at the next step
+ * @next:	the step that followed this step last time, and probably follows again
  * @count:	number of times that the step was taken
- * @at_start:	@start resolved; with STEP_GAP, the same as @at_from
- * @at_from:	@from resolved
- * @at_to:	@to resolved
+ * @at_start:	the place of @start; with STEP_GAP, the same as @at_from
+ * @at_from:	the place of @from
+ * @at_to:	the place of @to
  * @priv:	data of the command; not used after the consumer's fold()
  * @insns:	instructions executed from @start on, including the branch
  * @space:	number of the address space; 0 if other processes may take the same step
@@ -196,8 +196,9 @@ struct row {
  * @branch:	receives each branch, in order; the callback must check STEP_SHOWN. A non-zero
  *		return value ends pipe_run(), and a negative value makes pipe_run() fail
  * @row:	receives each row that is not a branch; @task may be NULL
- * @fold:	receives each step with its final count before the pipeline frees the step. Later
- *		steps may have the same addresses. Only fold() receives steps with STEP_END
+ * @fold:	receives each step with its final count before the pipeline frees the step. Later,
+ *		the pipeline may create another step with the same @start, @from and @to. Only
+ *		fold() receives steps with STEP_END
  */
 struct consumer {
 	void	*ctx;
@@ -244,7 +245,7 @@ void options_free(struct options *o);
  * @tasks:	tasks that took these branches
  * @switches:	switches from one task to another
  * @losses:	lost branches, by cause
- * @gaps:	branches to which the preceding code cannot have led
+ * @gaps:	branches that the preceding code cannot have reached
  * @blind:	branches whose code is not available
  * @guessed:	number of guesses in call stacks; 0 if the command does not follow calls
  * @bytes:	size of the trace data in the file
@@ -311,8 +312,8 @@ char *pipe_warning(const struct pipe *p);
 
 /*
  * cmd/print.c: if the trace cannot be read, print a message and return false. If reading takes a
- * long time, show the progress on a terminal. The caller can disable the progress by setting
- * p->progress to NULL.
+ * long time, show the progress on a terminal. To hide the progress, the caller sets p->progress to
+ * NULL.
  */
 bool pipe_open(struct pipe *p, const char *path, const struct options *options);
 void pipe_bill(const struct pipe *p, FILE *out);
@@ -330,7 +331,7 @@ struct place place_find(struct pipe *p, struct task *task, uint64_t addr);
  * use any process that maps the file.
  */
 uint64_t pipe_addr(const struct pipe *p, const struct task *task, uint64_t addr);
-/* Convert an address in the task's process to the address that steps contain. */
+/* Convert an address in the task's process to the form that is stored in struct step. */
 uint64_t pipe_step_addr(const struct pipe *p, const struct task *task, uint64_t addr);
 /* Return a copy of the step, in which the addresses are those of the task's process. */
 struct step pipe_step(const struct pipe *p, const struct task *task, const struct step *s);

@@ -4,14 +4,14 @@
  *
  * A new mapping replaces the parts of older mappings that it overlaps. The trace need not report
  * munmap(), because unmapped code is not executed. If another library or program is mapped at an
- * address, the meaning of old steps must not change. Shared addresses (space.h) always have the
- * same meaning. For other addresses, the number of the space is part of a step's key. The new
- * mapping gives the space a new number, so old steps are not found for these addresses.
+ * address, the meaning of old steps must not change. A shared address (space.h) always stands for
+ * the same place in the same file. For other addresses, the number of the space is part of a step's
+ * key. A new mapping gives the space a new number, so old steps are not found for these addresses.
  *
- * A space has a bias for each file. To check its guess at the next step, the pipeline adds the bias
- * to the step's shared addresses, and compares the sums with the branch. The check does not look up
- * a mapping. Therefore, a bias is valid only while the space maps the whole part of the file that
- * the first process mapped.
+ * A space has a bias for each file. The pipeline guesses the next step. To check the guess, the
+ * pipeline adds the bias to the step's shared addresses, and compares the sums with the branch. The
+ * check does not look up a mapping. Therefore, a bias is valid only while the space maps at least
+ * the range of the file that the first process mapped.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -144,7 +144,7 @@ static bool can_share(const struct map *map)
 	       map->end - map->bias <= SHARED_SIZE;
 }
 
-/* Return the number of the file, or FILE_NONE if the addresses cannot be shared. */
+/* Return the file's number, or FILE_NONE if processes cannot share the addresses of @map. */
 static uint32_t file_of(struct spaces *all, const struct space *s, const struct map *map)
 {
 	struct shared_file *f;
@@ -200,7 +200,7 @@ uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t ad
 
 /* --- Mapping ------------------------------------------------------------------------ */
 
-/* Unmap the range of @map. Report whether a mapping in this range had another object or bias. */
+/* Unmap the range of @map. Report whether an old mapping there had a different object or bias. */
 static bool cut(const struct spaces *all, struct space *s, const struct map *map)
 {
 	bool other = false;

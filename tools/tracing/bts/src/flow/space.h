@@ -19,7 +19,7 @@
 #define SHARED_SIZE	(1ULL << 45)
 #define SHARED_MAX	1024
 
-/* With FILE_NONE, an address is not shared. With FILE_SLOW, a shared address needs a look-up. */
+/* FILE_NONE marks an unshared address, and FILE_SLOW a shared address that needs a look-up. */
 enum { FILE_NONE, FILE_SLOW, FILE_FIRST };
 
 /* The bias of a file that is not mapped, or whose mapping was partly replaced. */

@@ -28,7 +28,7 @@ struct steps {
 /* Return the step with this key, or NULL. */
 struct step *steps_find(struct steps *all, uint32_t space, uint64_t start, uint64_t from,
 			uint64_t to);
-/* Add a step that contains only its key. */
+/* Add a step with this key, and set its other members to 0. */
 struct step *steps_add(struct steps *all, uint32_t space, uint64_t start, uint64_t from,
 		       uint64_t to);
 /* Call @fold for each step, then free all steps. */

@@ -19,7 +19,7 @@ struct tally_key {
 };
 
 /**
- * struct tally_entry - the sums of a key
+ * struct tally_entry - the sums that are stored under a key
  * @calls:	number of calls, or of other events that the command counts
  * @kind:	kind of the branch or frame
  * @self:	data of the command

@@ -157,8 +157,9 @@ bool code_patchable(struct object *o, uint64_t addr)
 
 /*
  * Compilers load a constant with "mov", and the constant -1 also with "or". If a register already
- * contains 0, they may also use "add". If it contains -1, they may also use "and". With "add" and
- * "and", ignore operands such as -16, which aligns an address, and -17, which clears a bit.
+ * contains 0, compilers may also use "add". If the register contains -1, they may also use "and".
+ * With "add" and "and", ignore operands such as -16, which aligns an address, and -17, which clears
+ * a bit.
  */
 static bool is_load(const struct insn *insn, int32_t number)
 {
@@ -264,7 +265,7 @@ static const struct block *block_at(struct object *o, uint64_t addr)
 	return &o->blocks[i];
 }
 
-/* Check a run that ends inside a block because of an interrupt or a wrong record. */
+/* Decode a run that ends inside a block because of an interrupt or a wrong record. */
 static enum run_verdict run_within(struct object *o, uint64_t addr, uint64_t end, struct run *run)
 {
 	enum insn_kind kind;
@@ -293,8 +294,8 @@ static bool starts_with_one(const char *name, const char *const *starts, size_t 
 }
 
 /*
- * Report whether the branch may call the tracer. The tracer's own branches are not recorded, so the
- * run seems to continue after the call.
+ * Report whether the branch possibly calls the tracer. The tracer's own branches are not recorded,
+ * so the run seems to continue after the call.
  */
 static bool calls_tracer(struct object *o, uint64_t addr, const struct block *b)
 {
@@ -414,8 +415,8 @@ bool code_is_sigreturn(struct object *o, uint64_t addr)
 }
 
 /*
- * The instruction that loads the system call's number has 7 or 5 bytes. In 32-bit code, a pop of 1
- * byte may precede the load.
+ * The instruction that loads the system call's number has 7 or 5 bytes. In 32-bit code, a one-byte
+ * pop instruction may precede the load.
  */
 bool code_ends_handler(struct object *o, uint64_t addr)
 {

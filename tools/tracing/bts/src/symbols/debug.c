@@ -65,7 +65,7 @@ static Dwfl_Module *report(Dwfl *dwfl, const struct object *o, const char *path)
 	Dwfl_Module *module = fd < 0 ? NULL :
 			      dwfl_report_elf(dwfl, o->name, o->path, fd, 0, true);
 
-	/* Unless dwfl_report_elf() failed, libdwfl closes @fd. */
+	/* If dwfl_report_elf() succeeded, libdwfl closes @fd. */
 	if (!module && fd >= 0)
 		close(fd);
 	dwfl_report_end(dwfl, NULL, NULL);

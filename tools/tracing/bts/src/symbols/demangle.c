@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Convert linked names to the function names in C++ and Rust sources, with GNU libiberty.
+ * Use GNU libiberty to convert the linked (mangled) names of C++ and Rust functions to the names in
+ * the sources.
  *
  *	linked				plain		with arguments
  *	_Z1fi				f		f(int)

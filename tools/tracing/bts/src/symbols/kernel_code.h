@@ -9,7 +9,7 @@
 
 struct kernel_code;
 
-/* Read the current code, which the caller frees. On failure, print a warning and return NULL. */
+/* Read the current code. The caller frees the result. On failure, warn and return NULL. */
 struct kernel_code *kernel_code_take(void);
 void kernel_code_free(struct kernel_code *code);
 

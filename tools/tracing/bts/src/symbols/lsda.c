@@ -20,7 +20,7 @@
 #include "lib/mem.h"
 #include "lsda.h"
 
-/* The format and the base of a pointer. The LSB calls these numbers DW_EH_PE_*. */
+/* The format and base of a pointer. The Linux Standard Base names these numbers DW_EH_PE_*. */
 enum {
 	PE_ABSPTR	= 0x00,
 	PE_ULEB		= 0x01,
@@ -222,8 +222,8 @@ static bool read_cie(struct cursor *c, struct cie *cie)
 }
 
 /*
- * Return a cursor for the next CIE or FDE, without its length field. At the end of the section, the
- * returned cursor is spoilt.
+ * Return a cursor for the next CIE or FDE, without its length field. At the end of the section, set
+ * @spoilt in the returned cursor.
  */
 static struct cursor next_entry(struct cursor *c)
 {

@@ -78,9 +78,9 @@ struct line;
 
 /* The result of comparing the file at the path with the recorded file. */
 enum object_proof {
-	OBJECT_PROVEN,		/* equal, as the archive, the build ID or the inode proves */
-	OBJECT_UNPROVEN,	/* unknown, so a question mark is added to the file's names */
-	OBJECT_CHANGED,		/* different, so the file's code and names are not used */
+	OBJECT_PROVEN,		/* the archive, build ID or inode proves that the files are equal */
+	OBJECT_UNPROVEN,	/* the files may differ, so function names end with ? */
+	OBJECT_CHANGED,		/* the files differ, so the code and names are not used */
 	OBJECT_MISSING,		/* the file is missing or unreadable */
 };
 

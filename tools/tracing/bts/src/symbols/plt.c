@@ -90,7 +90,7 @@ static void read_relocs(struct slots *slots, Elf *elf, Elf_Scn *scn, bool plt)
 		unsigned int type = GELF_R_TYPE(r.r_info);
 		const char *name;
 
-		/* R_386_JMP_SLOT and R_386_GLOB_DAT have the same numbers as these two types. */
+		/* R_386_JMP_SLOT and R_386_GLOB_DAT have the same numbers as the types below. */
 		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
 			continue;
 		name = reloc_name(elf, &sh, &r);

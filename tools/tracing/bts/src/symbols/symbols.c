@@ -5,8 +5,8 @@
  * A symbol table is sorted once. If an address has several names, the name with the highest rank
  * (global, then weak, then local) becomes the function's name. Among names of equal rank, a name
  * whose symbol has a size is preferred, and then the shortest name. The other names, except labels,
- * are aliases, which the user may type, too. If the size of a symbol is unknown, or the next symbol
- * begins before its end, the symbol ends at the next symbol.
+ * are aliases. The user may also type an alias of a function. If the size of a symbol is unknown,
+ * or if the symbol overlaps the next symbol, the symbol ends where the next symbol begins.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
