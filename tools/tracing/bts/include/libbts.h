@@ -16,7 +16,7 @@
  * bts_run() reads the trace once, and calls the program's callbacks for each branch, for each row
  * between branches, and for the beginning and the end of each call. The branches of a task are
  * reported in the order of execution, even if the task ran on several CPUs. The branches of
- * different tasks are reported in the order of time.
+ * different tasks are reported in the order of their times.
  *
  * Errors: A function that can fail returns 0 or a negative errno value. bts_error() returns a text
  * that describes the first failure. The library never prints a message or ends the program. If

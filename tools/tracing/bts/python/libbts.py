@@ -268,8 +268,9 @@ class Trace:
             function, Task(self, task) if task else None, what.contents))
 
     def run(self, branch=None, row=None, call=None, ret=None):
-        """Read the trace. Each callback gets a Task, and a Branch, a Row or a Frame. The
-        task is None if a row concerns only a CPU. The run ends when a callback returns False."""
+        """Read the trace. Each callback gets a Task and one other object: a Branch, a Row or a
+        Frame. If a row concerns only a CPU, the task is None. The run ends when a callback returns
+        False."""
         functions = [self._task_fn(_BRANCH_FN, branch), self._task_fn(_ROW_FN, row),
                      self._task_fn(_FRAME_FN, call), self._task_fn(_FRAME_FN, ret)]
         for setter, function in zip((_lib.bts_on_branch, _lib.bts_on_row, _lib.bts_on_call,

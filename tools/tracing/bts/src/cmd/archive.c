@@ -95,7 +95,7 @@ static void put_dump(struct archived *all, const struct object *object)
 	struct stat st;
 
 	if (lstat(object->path, &st) || !S_ISREG(st.st_mode)) {
-		msg_warn("%s: not archived: the file cannot be read", object->path);
+		msg_warn("%s: not archived, because the file cannot be read", object->path);
 		all->missing++;
 	} else if (archive_copy(all->trace, name, object->path, O_NOFOLLOW)) {
 		all->status = STATUS_FAILURE;
@@ -124,7 +124,7 @@ static void put_object(struct archived *all, const struct object *object)
 	}
 	/* A malicious path in the trace must not lead out of the archive. */
 	if (!object->file || object->proof != OBJECT_PROVEN || strstr(object->path, "/../")) {
-		msg_warn("%s: not archived: the file %s", object->path, why[object->proof]);
+		msg_warn("%s: not archived, because the file %s", object->path, why[object->proof]);
 		all->missing++;
 		return;
 	}

@@ -434,7 +434,7 @@ static void conclude(struct check *check, bool with_probe)
 	else if (perf_only)
 		puts("\nUser-space branches can be recorded here, with perf. Some may be lost.");
 	else if (vm_only)
-		puts("\nBranches can be recorded here, in the emulated machine.");
+		puts("\nBranches can be recorded here if commands run in the emulated machine.");
 	else if (check->failed)
 		puts("\nBranches cannot be recorded here; the lines with NO say why.");
 	else if (with_probe)

@@ -38,8 +38,8 @@ struct command {
 extern const char options_help[];
 
 /*
- * Parse the options of the command and the common options. Returns STATUS_OK, STATUS_MISUSE after a
- * message, or -1 if the user asked for the help.
+ * Parse the options of the command and the common options. Returns STATUS_OK on success. After a
+ * message, returns STATUS_MISUSE. If the user asked for help, returns -1.
  */
 int options_parse(const struct command *c, void *ctx, struct options *o, int argc, char **argv);
 
@@ -73,7 +73,7 @@ int print_failure(const char *path, int code, const char *text);
 
 /* Print the command's help, followed by the common options. */
 int command_usage(const char *text);
-/* Open the file of the option -o. Without -o, use standard output. Returns NULL after a message. */
+/* Open the file that -o names. Without -o, use standard output. Returns NULL after a message. */
 FILE *command_output(const char *output);
 /* Close the output, and print its size. Returns @status, or STATUS_FAILURE after a failure. */
 int command_output_close(FILE *out, const char *output, int status);

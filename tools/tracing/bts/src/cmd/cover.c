@@ -107,7 +107,7 @@ static bool comes_anew(const struct step *s, const char *file, unsigned int line
 	if (is_call(s) || (s->at_from.sym->object != s->at_to.sym->object &&
 			   s->kind != BRANCH_RET))
 		return true;
-	/* A return continues the line that contains the call. */
+	/* After a return, the line that contains the call continues. Look up this line. */
 	if (s->kind == BRANCH_RET)
 		from = s->at_to.addr - 1;
 	if (!object_line(s->at_to.sym->object, from, &old_file, &old_line))
@@ -301,7 +301,9 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 	if (!c->format)
 		return msg_misuse(argv[0], "-f FORMAT is needed");
 	if (c->tests && !c->format->tests)
-		return msg_misuse(argv[0], "--tests: -f %s has no test names", c->format->name);
+		return msg_misuse(argv[0],
+				  "--tests cannot be used with -f %s, which has no test names",
+				  c->format->name);
 	if (o->inlines && !c->format->lines)
 		return msg_misuse(argv[0], "--inline: -f %s shows no functions", c->format->name);
 	if (optind < argc) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Collect and print the sums of bts cover.
+ * Collect and print the execution counts for bts cover.
  *
  * Included by: cmd/cover*.c.
  */
@@ -68,9 +68,9 @@ struct cover {
 	bool		(*wanted)(const struct cover *c, const struct object *o);
 };
 
-/* cover.c: find or add the sums of a conditional jump. */
+/* cover.c: find or add the entry that counts a conditional jump. */
 struct tally_entry *cover_cond(struct cover *c, const struct object *o, uint64_t addr);
-/* cover.c: find or add the sums of an inlined function of @o. */
+/* cover.c: find or add the entry that counts an inlined function of @o. */
 struct tally_entry *cover_inlined(struct cover *c, const struct object *o,
 				  const struct sym *inlined);
 /*

@@ -108,7 +108,7 @@ static void add_object(struct cover *c, struct items *all, struct object *o)
 	const char *file;
 	unsigned int line;
 
-	/* The first lookup reads the object's line table, so look up any address. */
+	/* Look up any address, because the first lookup reads the object's line table. */
 	object_line(o, 0, &file, &line);
 	for (size_t i = 0; i < o->nr_lines; i++)
 		if (o->lines[i].file && o->lines[i].line)
@@ -154,7 +154,7 @@ static void add_counts(struct cover *c, struct items *all)
 	}
 }
 
-/* Return the index of the first item that differs from item @i. The caller merges equal items. */
+/* Return the index of the next item that differs from item @i. The caller merges equal items. */
 static size_t skip_equal(const struct item *list, size_t nr, size_t i)
 {
 	size_t next = i + 1;

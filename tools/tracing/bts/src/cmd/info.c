@@ -238,7 +238,7 @@ static void show_text(const struct dat *dat, const char *stats, bool with_stats)
 	bill_print(stdout, NULL, &bill);
 }
 
-/* Count the branches of a trace that does not contain the section of bts record. */
+/* For a trace without the section BTS, count the branches and print the summary. */
 static int print_counted_bill(struct options *options, bool json)
 {
 	struct pipe pipe = {};

@@ -25,8 +25,8 @@ struct record_result record_with_vm(const struct record_options *options);
  */
 int recording_signals(bool children);
 /*
- * The archive beside @path belongs to an older trace. If the older trace was kept as PATH.old,
- * rename the archive, too. Otherwise, remove the archive.
+ * Move or remove the archive beside @path, which belongs to an older trace. If the older trace was
+ * kept as PATH.old, rename the archive, too. Otherwise, remove the archive.
  */
 void recording_leave_archive(bool kept_old, const char *path);
 /* Return a text with a line "PID NAME" for each task. The caller frees the text. */

@@ -160,7 +160,7 @@ static int enough(const struct replay *r)
 	return r->text->failed || (r->head && r->rows >= r->head);
 }
 
-/* Print the delayed first line of a call that contains other lines. */
+/* If the first line of a call was delayed, print this line, because other lines follow. */
 static void print_pending(struct replay *r)
 {
 	const struct bts_frame *f = &r->pending_frame;
@@ -213,7 +213,7 @@ static uintptr_t new_level(const struct replay *r, const struct bts_task *t,
 		above = level_of(bts_frame(r->trace, t, f->depth - 1));
 	if (role(r, f->sym) & ROLE_WITHOUT)
 		return 0;
-	/* Without -F, hide the callees of a hidden frame. With -F, show a callee that -F names. */
+	/* Hide the callees of a hidden frame, unless -F names the callee. */
 	if (f->depth && !above && !r->only)
 		return 0;
 	if (!above && !(role(r, f->sym) & ROLE_ONLY))

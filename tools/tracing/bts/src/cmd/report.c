@@ -53,7 +53,7 @@ struct report {
 	bool			reverse;
 	struct kept		*kept;
 	size_t			kept_room;
-	/* The task, the CPU and the beginning of the previous row. */
+	/* The previous row's task and CPU, and the text with which the row begins. */
 	const struct bts_task	*task;
 	int			cpu;
 	char			prefix[64];

@@ -5,8 +5,8 @@
  * The pipeline (flow/pipeline.h) counts how often each step was executed. At the end, the count of
  * each step is added to the sums of all instructions of the step. Therefore, the sums are exact.
  *
- * A loop consists of all backward jumps within a function that have the same target. The loop's
- * count is how often these jumps were executed.
+ * A loop consists of all backward jumps within a function that have the same target. The count of a
+ * loop is the number of times that these jumps were executed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -398,7 +398,7 @@ static int parse_by(struct top *t, const char *command, const char *name)
 			return STATUS_OK;
 		}
 	}
-	return msg_misuse(command, "--by %s: not function, edge, loop, line or dso", name);
+	return msg_misuse(command, "--by must be function, edge, loop, line or dso, not %s", name);
 }
 
 static int option(void *ctx, int option, const char *command)
@@ -413,7 +413,8 @@ static int option(void *ctx, int option, const char *command)
 		t->by_branches = !strcmp(optarg, "branches");
 		if (t->by_branches || !strcmp(optarg, "instructions"))
 			return STATUS_OK;
-		return msg_misuse(command, "--sort %s: not instructions or branches", optarg);
+		return msg_misuse(command, "--sort must be instructions or branches, not %s",
+				  optarg);
 	case 'n':
 		return msg_number(command, "--rows", optarg, 0, &t->rows);
 	case 'j':

@@ -6,9 +6,9 @@
  *
  * An edge is a taken branch. If a conditional jump was not taken, the step to the next instruction
  * is also an edge. BTS does not record predictions, so the number of mispredictions is 0. BOLT only
- * uses edges inside a file, so edges between files are left out. Edges of the kernel, PLT stubs and
- * code without symbols are left out, too. If several traces contain the same builds, the counts of
- * edges with equal names and offsets are added.
+ * uses edges inside a file, so edges between files are left out. Edges that begin or end in the
+ * kernel, in a PLT stub or in code without symbols are left out, too. If several traces contain the
+ * same builds, the counts of edges with equal names and offsets are added.
  */
 #include <stdlib.h>
 #include <string.h>

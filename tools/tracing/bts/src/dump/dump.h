@@ -14,8 +14,8 @@ struct dump;
 /**
  * struct dump_format - a format
  * @run:	runs the pipe and writes the output. Returns 0, or 1 after a failure
- * @end:	if not NULL, @run only adds to d->sums, and may be called for several traces. Then
- *		@end writes and frees the sums, if there are any
+ * @end:	writes and frees d->sums, if there are any. If @end is not NULL, @run only adds to
+ *		d->sums, and may be called for several traces
  * @binary:	the output is a profile of one file, which the options must name
  * @calls:	the format shows calls, and can therefore show inlined calls
  */
@@ -54,9 +54,9 @@ struct dump {
 };
 
 /*
- * builds.c: store the build of @o, whose branches are added to the sums. If branches of another
- * build of the file were added before, print a message and return false, because the addresses in
- * the two builds differ. If @o is the kernel, o->debug_path must be the vmlinux.
+ * builds.c: before branches in @o are added to the sums, store which build @o is. If branches in
+ * another build of the file were added before, print a message and return false, because the
+ * addresses in the two builds differ. If @o is the kernel, o->debug_path must be the vmlinux.
  */
 bool dump_same_build(struct dump *d, const struct object *o);
 void dump_free_builds(struct dump *d);

@@ -25,7 +25,7 @@
 
 #define CHUNK_BRANCHES	65536
 #define PAGE_MASK	4095ULL
-/* The PMU's type can be any number that is the same in AUXTRACE_INFO and in the attribute. */
+/* The PMU's type can be any number, but must be the same in AUXTRACE_INFO and in the attribute. */
 #define PMU_TYPE	6
 #define EVENT_ID	1
 
@@ -146,7 +146,7 @@ static void flush(struct perf_dump *p)
 	struct auxtrace a = {
 		.header = { .type = RECORD_AUXTRACE, .size = sizeof(a) },
 		.size = (p->nr_chunk + 1) * sizeof(*p->chunk),
-		/* Add 1, so that perf handles COMM records of the same time first. */
+		/* Add 1 to the time, so that perf first handles COMM records of time p->began. */
 		.reference = p->began + 1, .cpu = -1,
 	};
 
@@ -222,7 +222,7 @@ static void put_map(struct perf_dump *p, struct task *t, uint64_t ts, const stru
 	put_trailer(p, t, ts);
 }
 
-/* Write the mapping of the file's segment at @addr. Do this only once for each process. */
+/* Once for each process, write a mapping record for the file's segment that contains @addr. */
 static void describe(struct perf_dump *p, struct task *t, uint64_t ts, uint64_t addr,
 		     const struct place *place)
 {

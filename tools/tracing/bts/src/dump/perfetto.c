@@ -16,7 +16,7 @@
 #include "lib/text.h"
 #include "timeline.h"
 
-/* The field numbers in messages. */
+/* The numbers of the fields in Perfetto's protobuf messages. */
 enum {
 	TRACE_PACKET			= 1,
 	PACKET_TIMESTAMP		= 8,

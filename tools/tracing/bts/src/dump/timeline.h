@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pass calls and their times to the formats that draw calls over time.
+ * Pass calls and their times to the functions that write a timeline.
  *
  * Included by: dump/.
  */

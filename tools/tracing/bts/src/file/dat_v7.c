@@ -183,10 +183,10 @@ static uint64_t chunks_end(struct dat *dat, uint64_t offset, uint64_t end)
 }
 
 /*
- * In a truncated file, find each CPU's data in a data section that no option BUFFER describes. Each
- * CPU's data begins at a page boundary. Number the CPUs from 0, because the real numbers are
- * unknown. In an uncompressed section, the end of a CPU's data is unknown, so assign all data to
- * CPU 0.
+ * In a truncated file, the option BUFFER of a data section may be missing. Then find each CPU's
+ * data in the section. Each CPU's data begins at a page boundary. Number the CPUs from 0, because
+ * the real numbers are unknown. In an uncompressed section, the end of a CPU's data is unknown, so
+ * assign all data to CPU 0.
  */
 static void dat_salvage(struct dat *dat, struct section *s)
 {

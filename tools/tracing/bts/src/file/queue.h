@@ -31,7 +31,7 @@ enum batch_type {
 #define BATCH_BRANCHES_MAX	1024
 
 /**
- * struct batch - consecutive branches of one task on one CPU, or one row of another type
+ * struct batch - consecutive branches of one task on one CPU, or one row that is not a branch
  * @pid:	the task; -1 for BATCH_MISSED
  * @nr:		the number of branches
  * @position:	the number of bytes of the CPU's data that were read before this batch

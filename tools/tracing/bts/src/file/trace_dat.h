@@ -46,7 +46,7 @@ enum {
 /* This flag in the index means that the chunk contains mapping rows. */
 #define DAT_INDEX_MAPS	(1ULL << 63)
 
-/* A key in section BTS. The value is the number of branches of a CPU that could not be written. */
+/* A key in section BTS. The value is how many branches of a CPU the recorder could not write. */
 #define DAT_UNWRITTEN_CPU	"unwritten_cpu%d"
 
 /* An option with the same ID as a section (HEADERS to CMDLINES) contains the section's offset. */

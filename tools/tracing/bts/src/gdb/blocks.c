@@ -3,8 +3,8 @@
  * Convert the branches of a thread to blocks for gdb.
  *
  * An interrupt or a fault is recorded as a branch from the interrupted instruction, which was
- * not executed. The block before the interrupt must end with the last executed instruction. The
- * address of this instruction is not in the trace:
+ * not executed. The block before the interrupt must end with the last executed instruction. But the
+ * trace does not contain the address of "last". It contains only "begin" and "cut_end":
  *
  *	begin ... last | cut_end ...	the interrupt came before the instruction at cut_end
  *

@@ -131,11 +131,11 @@ void gdb_add_step(struct gdb_thread *t, const struct step *s, size_t window, boo
 void gdb_add_gap(struct gdb_thread *t, size_t window);
 /* Drop all blocks, because the thread runs another program now. */
 void gdb_clear_blocks(struct gdb_thread *t);
-/* Complete the blocks at the end of the run. */
+/* When the run ends, add the last blocks. */
 void gdb_end_blocks(struct gdb_thread *t, size_t window);
 /* Return the number of stored blocks. */
 size_t gdb_nr_blocks(const struct gdb_thread *t);
-/* Return a stored block, counted back from the last block, for which @nth is 0. */
+/* Return the stored block that is @nth blocks before the last block. */
 struct gdb_block gdb_block_before(const struct gdb_thread *t, size_t nth);
 bool gdb_is_gap(struct gdb_block block);
 

@@ -14,7 +14,7 @@
 
 #define PAGE_BYTES	4096ULL
 
-/* Store what gdb needs of a segment: the addresses of tables, the interpreter, or constants. */
+/* From a segment, store what gdb needs: an address, the name of the interpreter, or constants. */
 static void read_segment(struct gdb_image *i, const GElf_Ehdr *eh, const GElf_Phdr *p)
 {
 	const struct object *o = i->object;

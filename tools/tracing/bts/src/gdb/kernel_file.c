@@ -6,8 +6,9 @@
  *
  *	ELF header | section headers | .symtab | .strtab | names of sections
  *
- * Each segment of the code is a section .text without contents, because gdb reads all memory from
- * bts. The file has no name in any directory, so it disappears when bts ends.
+ * The file has a section .text for each segment of the code. These sections have no contents,
+ * because gdb reads all memory from bts. The file has no name in any directory, so it disappears
+ * when bts ends.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -3,11 +3,11 @@
  * Answer gdb's packets about a recorded run.
  *
  * gdb reads the blocks of a thread once, and then steps through the blocks without further packets.
- * Replies contain the threads, the last PC of each thread, and memory from mapped files. Registers
- * other than the PC are unavailable, and gdb cannot write registers or memory. If gdb asks to
- * continue past the end of the history, the reply reports that the history ends there. The reply to
- * an unknown packet is empty, as the protocol requires. The reply to a malformed packet is an
- * error.
+ * gdb can read the list of threads, the last PC of each thread, and memory of mapped files.
+ * Registers other than the PC are unavailable, and gdb cannot write registers or memory. If gdb
+ * asks to continue past the end of the history, the reply reports that the history ends there. The
+ * reply to an unknown packet is empty, as the protocol requires. The reply to a malformed packet is
+ * an error.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -80,7 +80,7 @@ static const struct gdb_thread *parse_thread(const struct server *s, const char 
 	return NULL;
 }
 
-/* Report that the thread has stopped. A thread only stops at the end of the history. */
+/* Report that the thread has stopped, which happens only at the end of the history. */
 static void reply_stop(struct server *s, const char *why)
 {
 	char text[64];

@@ -13,8 +13,8 @@
 
 /* Causes of the kernel's enum bts_lost_cause, and two causes that only the recorder reports. */
 enum {
-	LOSS_MISSED	= 7,	/* found by the reader */
-	LOSS_DAMAGED	= 8,	/* found by the reader */
+	LOSS_MISSED	= 7,	/* entries are missing, usually because they were overwritten */
+	LOSS_DAMAGED	= 8,	/* entries in the trace cannot be read */
 	LOSS_ROWS	= 10,
 	LOSS_UNWRITTEN	= 12,	/* the recorder could not write, for example to a full disk */
 	LOSS_KILLED	= 13,	/* the recorder was killed */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print the summary of a recording, which is the last line that bts record and bts info print.
+ * Print the last line of bts record and bts info, which is a summary of the recording.
  * Commands that read all branches call pipe_bill() instead.
  *
- * The losses come from bts_stats, which contains a counter for each cause (see causes.h).
+ * The numbers of losses are read from bts_stats, which contains a counter for each cause (see
+ * causes.h).
  */
 #include <inttypes.h>
 #include <string.h>

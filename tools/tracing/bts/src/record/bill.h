@@ -19,13 +19,13 @@ struct bill {
 	uint64_t	blocked_ns;	/* how long tasks waited for room in the ring buffer */
 	uint64_t	data_bytes;	/* size of all rows in the file */
 	uint64_t	file_bytes;	/* size of the whole file, or 0 to omit the size */
-	bool		flight;		/* a flight recorder: overwritten entries are not losses */
-	const char	*stats;		/* text of bts_stats with the losses, or NULL */
+	bool		flight;		/* if set, @overwritten does not count as losses */
+	const char	*stats;		/* contents of bts_stats, or NULL */
 };
 
 /* Return the summary of a file whose BTS section contains the text @info, which may be NULL. */
 struct bill bill_of_info(const char *info, uint64_t file_bytes);
-/* Print the JSON member "bill". Commands that read all branches print such a member, too. */
+/* Print the JSON member "bill". Commands that read all branches call pipe_bill_json() instead. */
 void bill_json(FILE *out, const struct bill *bill);
 /* Print the summary as a line. If @name is not NULL, the line begins with @name. */
 void bill_print(FILE *out, const char *name, const struct bill *bill);

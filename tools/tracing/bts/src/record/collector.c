@@ -5,9 +5,9 @@
  *	trace_pipe_raw --read()--> 1 MiB of pages --look--> tasks, switches, losses
  *					    `------zstd--> the CPU's part of the file
  *
- * A thread sleeps in poll() until buffer_percent of its CPU's buffer is filled, and then reads at
- * most half of this percentage. So the thread usually reads whole pages, seldom disturbs its CPU,
- * and soon makes room for the branches that the kernel holds (bts-block). At the end of the
+ * A thread sleeps in poll() until buffer_percent of its CPU's buffer is filled. Then the thread
+ * reads at most half of this amount. So the thread usually reads whole pages, seldom disturbs its
+ * CPU, and soon makes room for the branches that the kernel holds (bts-block). At the end of the
  * recording, the thread reads the remaining pages.
  *
  * poll() waits for half a second at most. Then the thread writes its pages if its last write was at

@@ -41,8 +41,8 @@ static void look_at_entry(struct look *look, const uint8_t *entry, int size)
 	memcpy(&pid, entry + 4, sizeof(pid));
 	look->maps |= type == events->map;
 	/*
-	 * Do not count the task of a loss or of another trace event, because this task may not be a
-	 * target.
+	 * Only rows with branches or switches show that a task is a target. Do not count the task
+	 * of another row, for example of a loss.
 	 */
 	if (type != events->branch && type != events->pack && type != events->departs &&
 	    type != events->arrives)

@@ -64,7 +64,7 @@ static const struct perf_aux_part *find_part(const struct perf_aux *aux, int tid
 	return NULL;
 }
 
-/* Read the branches from @offset to @end, but at most BLOCK. Return the number of branches. */
+/* Read at most BLOCK branches from @offset to @end. Return the number of branches. */
 static size_t read_branches(const struct perf_aux *aux, FILE *file, int tid, uint64_t offset,
 			    uint64_t end, struct bts_record *to)
 {

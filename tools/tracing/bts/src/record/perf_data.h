@@ -24,7 +24,7 @@ bool perf_data_is_intel_bts(const struct perf_data *data);
  * the branches from user space into the kernel.
  */
 bool perf_data_has_kernel_side(const struct perf_data *data);
-/* Report whether intel_bts recorded the file on a kernel of the running kernel's release. */
+/* Report whether intel_bts recorded the file and the kernel's release was the same as now. */
 bool perf_data_of_this_kernel(struct perf_data *data);
 /* Return a text of "key: value" lines about the recording. The caller frees the text. */
 char *perf_data_describe(struct perf_data *data);

@@ -355,7 +355,7 @@ static uint64_t time_of(const struct perf_event_header *h, const struct perf_for
 	return id.time;
 }
 
-/* Return the ring's next record, or NULL if the record is younger than @limit. */
+/* Return the ring's next record, or NULL if there is none or its time is after @limit. */
 static const struct perf_event_header *next_record(struct perf_events *events,
 						   struct perf_ring *ring, uint64_t limit)
 {
@@ -403,7 +403,7 @@ static void read_aux(struct perf_events *events, struct perf_ring *ring, struct 
 	struct perf_id id;
 
 	perf_id_read(&r->header, &events->format, &id);
-	/* A valid part never wraps, because the kernel skips the end of the area if necessary. */
+	/* A valid record's branches are contiguous, because the kernel can skip the area's end. */
 	if (r->size <= events->aux_size - begin)
 		perf_aux_branches(rows, &ring->out, &id, branches,
 				  r->size / sizeof(struct bts_record));
@@ -423,7 +423,7 @@ static void read_record(struct perf_events *events, struct perf_ring *ring,
 		perf_rows_record(rows, &ring->out, h, &events->format);
 }
 
-/* If an AUX area was full, restart all events, because perf may show a stopped event as enabled. */
+/* If an AUX area was full, restart all events, because perf does not show which event stopped. */
 static void go_on(struct perf_events *events)
 {
 	bool stopped = false;

@@ -69,7 +69,7 @@ void perf_rows_branch(struct perf_rows *rows, struct perf_out *out, const struct
 		      uint64_t from, uint64_t to);
 /* Add a loss of branches of the task @id. */
 void perf_rows_lost(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id);
-/* Write the CPU's delayed row of a departure, if any. */
+/* If a row bts_departs of the CPU was delayed, write this row. */
 void perf_rows_end(struct perf_rows *rows, struct perf_out *out);
 
 /* Store the address at which a stopped task will continue or (if @ends) would have continued. */

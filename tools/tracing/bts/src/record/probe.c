@@ -244,8 +244,9 @@ static bool matches(const struct probe_row *row, const struct probe_branch *bran
 }
 
 /*
- * If an interrupt begins at @row, return how many rows the interrupt has, otherwise 0. An interrupt
- * has a row into the kernel and a row back, or only one of them if the hardware drops the other.
+ * If an interrupt begins at @row, return the number of its rows, otherwise 0. An interrupt has two
+ * rows: the branch into the kernel, and the branch back. If the hardware drops one of these
+ * branches, the interrupt has one row.
  */
 static size_t is_interrupt(const struct probe_row *row, size_t left, enum missing missing)
 {
@@ -356,7 +357,7 @@ static bool compare(struct probe_rows *rows, const struct way *way, enum missing
 
 /* --- All configurations ------------------------------------------------------------- */
 
-/* Return the direction that the hardware's filter drops. The tracer has detected the direction. */
+/* Return which branches the hardware's filter drops, as the tracer has detected. */
 static enum missing missing_side(const struct instance *inst, const struct way *way)
 {
 	char *stats = way->filter ? instance_read(inst, "bts_stats") : NULL;

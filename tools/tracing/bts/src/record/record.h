@@ -30,7 +30,7 @@ struct record_options {
 	uint64_t	buffer_kb;	/* buffer size on each CPU, or 0 for the default */
 	unsigned long	rearm;
 	const char	*as;		/* name of the user who runs the command, or NULL */
-	uid_t		uid;		/* the user ID of @as or @job, or else of bts */
+	uid_t		uid;		/* the user ID of @as or @job; if both are NULL, of bts */
 	gid_t		gid;
 	enum record_backend backend;
 	struct vm_options vm;

@@ -10,8 +10,8 @@
  * not contain the chunk.
  *
  * If bts was killed while it copied the chunks into FILE.new, bts restore continues the copying.
- * The size of FILE.new shows how much was copied, because each block of FILE.new.cpuN is freed only
- * after its copy was written.
+ * Each block of FILE.new.cpuN is freed only after its copy was written. Therefore, the size of
+ * FILE.new shows how much was copied.
  */
 #include <dirent.h>
 #include <errno.h>

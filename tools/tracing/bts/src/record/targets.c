@@ -257,7 +257,7 @@ static int trace_from_exec(pid_t child, const struct instance *inst)
 	}
 	if (instance_write(inst, "tracing_on", "1"))
 		return -1;
-	/* This call fails if the command was killed. The pidfd then reports the end. */
+	/* If the command was killed, this call fails, but the pidfd reports the command's end. */
 	ptrace(PTRACE_DETACH, child, NULL, NULL);
 	return 0;
 }
@@ -271,7 +271,8 @@ int targets_go(struct targets *targets, const struct instance *inst,
 	if (!targets->child)
 		return instance_write(inst, "tracing_on", "1");
 	if (!options->fork && ptrace(PTRACE_SEIZE, targets->child, NULL, PTRACE_O_TRACEEXEC)) {
-		msg_error("stop at the execve of", name, "%s; with --fork, bts needs no such stop",
+		msg_error("stop at the execve of", name,
+			  "%s; with --fork, bts does not need to stop the command",
 			  strerror(errno));
 		return -1;
 	}

@@ -8,13 +8,13 @@
  *	CPU data: compressed chunks				at the end, from FILE.new.cpuN
  *	options, the sections' names				at the end
  *
- * The library libtracecmd cannot write such files. The program trace-cmd compresses the data only
- * after the recording. But this writer compresses each CPU's data in a thread during the recording,
- * so a trace needs no more disk space than its final file. Each CPU's data must be contiguous in
- * the final file. So the data is first stored in FILE.new.cpuN, and is copied at the end. After a
- * block is copied, its space in FILE.new.cpuN is freed. Some space is reserved until the end, so
- * that the file can be completed even if the disk is full. The file is completed by writer_end.c
- * or, if bts was killed earlier, by restore.c.
+ * The library libtracecmd cannot write files of version 7. The program trace-cmd compresses the
+ * data only after the recording. But this writer compresses each CPU's data in a thread during the
+ * recording, so a trace needs no more disk space than its final file. Each CPU's data must be
+ * contiguous in the final file. So the data is first stored in FILE.new.cpuN, and is copied at the
+ * end. After a block is copied, its space in FILE.new.cpuN is freed. Some space is reserved until
+ * the end, so that the file can be completed even if the disk is full. The file is completed by
+ * writer_end.c or, if bts was killed earlier, by restore.c.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -17,7 +17,7 @@
 #include "lib/bytes.h"
 #include "writer.h"
 
-/* The last section whose offset is stored in an option. */
+/* The largest ID of the sections whose offsets are stored in options. */
 #define LAST_SECTION	DAT_SECTION_CMDLINES
 
 /* The names of the temporary files. */

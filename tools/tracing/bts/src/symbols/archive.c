@@ -251,9 +251,9 @@ static bool archive_map_from(const char *trace, const char *name, const char *fr
 	if (in < 0)
 		return false;
 	if (st.st_uid && st.st_uid != geteuid() && st.st_uid != user)
-		msg_warn("%s: not archived: the file belongs to another user", from);
+		msg_warn("%s: not archived, because the file belongs to another user", from);
 	else if (st.st_size > MAP_MAX)
-		msg_warn("%s: not archived: the file is too large", from);
+		msg_warn("%s: not archived, because the file is too large", from);
 	else
 		copy_from(trace, name, in);
 	close(in);

@@ -39,10 +39,10 @@ struct marks {
 };
 
 /**
- * struct marker - a task's position among its differences while the trace is read
- * @next:	the next difference
+ * struct marker - while the trace is read, the differences of a task that were not reached yet
+ * @next:	the first of these differences
  * @end:	the end of the task's differences
- * @calls:	number of counted calls so far
+ * @calls:	number of the task's counted calls so far
  */
 struct marker {
 	const struct mark	*next;
@@ -62,7 +62,7 @@ uint32_t marker_enter(const struct marks *m, const struct frame *f, uint32_t aro
 		      bool *counted);
 /* Report whether the compared trees contain the frame whose state is @state. */
 bool marker_counts(uint32_t state);
-/* Return the next difference, or NULL if it is not in the frame whose state is @state. */
+/* Return the next difference if the frame with the state @state contains it, otherwise NULL. */
 const struct mark *marker_here(const struct marker *marker, uint32_t state);
 
 #endif

@@ -14,7 +14,7 @@
 #include "lib/msg.h"
 #include "tui.h"
 
-/* The maximum indentation of a difference. It is small, because the text is long. */
+/* Indent a difference by at most this width, because the text of a difference is long. */
 #define MARK_INDENT	20
 
 enum view { VIEW_CALLS, VIEW_TOP };
@@ -28,7 +28,7 @@ enum view { VIEW_CALLS, VIEW_TOP };
  * @cursor:	the selected call
  * @top_first:	the first function on the screen
  * @top_cursor:	the selected function
- * @difference:	number of the last difference to which a key jumped, or 0
+ * @difference:	number of the difference that the user last selected with d or D, or 0
  * @search:	the text of the last search
  * @message:	text in the last line until the next key is pressed
  */
@@ -240,7 +240,7 @@ static void jump(struct screen *s, const char *text)
 	centre(s);
 }
 
-/* Show the node @node of the tree with the number @tree_nr. */
+/* Show node @node of tree number @tree_nr. */
 static void go_to(struct screen *s, size_t tree_nr, uint32_t node)
 {
 	s->tree = tree_nr;
@@ -271,7 +271,7 @@ static void jump_difference(struct screen *s, bool back)
 		 "no other trace: bts tui A B compares two traces");
 }
 
-/* Show the other run, with the cursor on the difference to which a key last jumped. */
+/* Show the other run. Put the cursor on the difference that the user last selected with d or D. */
 static void other_run(struct screen *s)
 {
 	if (s->nr_runs < 2)

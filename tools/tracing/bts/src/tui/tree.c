@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Build the trees of bts tui. A tree is a list of the calls and rows on one stack of a task, in the
- * order of time. The node of a call contains the index of the first node after the call. So the
- * screen can skip a folded call in one step, and nodes need no lists of children.
+ * Build the trees of bts tui. A tree is a list of the calls and rows on one stack of a task, sorted
+ * by time. The node of a call contains the index of the first node after the call. So the screen
+ * can skip a folded call in one step, and nodes need no lists of children.
  *
  * To limit the memory to 64 MiB, only the first million calls and rows of a trace are stored. The
  * user can select another part with --time and --task. The sums by function and line include the
@@ -248,7 +248,7 @@ static int by_insns(const void *left, const void *right)
 	return a->branches < b->branches ? 1 : a->branches > b->branches ? -1 : 0;
 }
 
-/* End the frames, and then add the differences whose places in the tree were not reached. */
+/* End the open frames. Then add the differences whose places the trace did not reach. */
 static void end_marks(struct tui *t, struct calls *c)
 {
 	struct marker *marker = marker_of(t, c);

@@ -46,7 +46,7 @@ struct tree_node {
 	bool		folded;
 };
 
-/* The tree for one stack of a task: a list of nodes in the order of time. */
+/* The tree for one stack of a task: a list of nodes, sorted by time. */
 struct tree {
 	struct task		*task;
 	uint32_t		stack;
@@ -59,14 +59,14 @@ struct tree {
 /**
  * struct tui - the data of bts tui
  * @trees:	the trees of all stacks
- * @by_stack:	for each task and stack, the index in @trees, plus 1
+ * @by_stack:	for each task and stack, 1 + the index in @trees
  * @nr_nodes:	the number of nodes in all trees
  * @by_function: sums by function
  * @functions:	the sums of @by_function, sorted by instructions
  * @lines:	sums by function, line and file name
- * @count:	the count of the step that is being added
+ * @count:	how often the step that is being added was executed
  * @marks:	the differences between this run and the other run, or NULL
- * @markers:	each task's position among its differences
+ * @markers:	a marker for each task (see marks.h)
  */
 struct tui {
 	struct pipe		pipe;
@@ -92,7 +92,7 @@ uint32_t tree_after(const struct tree *tree, uint32_t node);
 uint32_t tree_before(const struct tree *tree, uint32_t node);
 /* Make the node visible. */
 void tree_show(struct tree *tree, uint32_t node);
-/* Find a call whose name contains @text or, without @text, a loss. Wrap around at the last node. */
+/* Find a call whose name contains @text. If @text is NULL, find a loss. Wrap around at the end. */
 uint32_t tree_search(const struct tree *tree, uint32_t from, const char *text);
 
 /*

@@ -3,10 +3,10 @@
  * Find the condition in the kernel that made a system call fail.
  *
  * If system calls with the same number succeeded, compare the failed call with the most similar of
- * these calls. The most similar call contains the most branches of the failed call. The failing
- * check is at a difference between these two calls. The most likely check is a condition next to
- * an instruction that loads the error number. If several conditions are equally likely, list the
- * last executed condition first.
+ * these calls. The most similar call shares the most branches with the failed call. The failing
+ * check is at a difference between these two calls. The most likely check is a condition next to an
+ * instruction that loads the error number. If several conditions are equally likely, list the last
+ * executed condition first.
  *
  * Without a successful call, rank all conditions of the failed call in the same way, but leave out
  * conditions whose likelihood is 0.
@@ -114,8 +114,8 @@ static int by_way(const void *left, const void *right)
 }
 
 /*
- * Report whether the error number was loaded after @c, and @good does not contain this condition
- * with the same outcome.
+ * Return true if the error number was loaded after @c, and if @good does not contain @c with the
+ * same outcome.
  */
 static bool is_foreign_load(const struct condition *c, const struct trail *good)
 {
@@ -131,9 +131,9 @@ static bool has_reason(const struct ranking *r, const struct condition *c)
 }
 
 /*
- * Add conditions after a difference, because the failing check may follow the difference. The check
- * may be in code that only the failed call executed, or in a caller that tests the function's
- * return value.
+ * Add conditions that follow a difference, because the failing check may be one of them. The check
+ * may be in code that only the failed call executed. The check may also be in a caller that tests
+ * the return value of the function with the difference.
  */
 static void add_foreign(struct ranking *r, struct history *h)
 {

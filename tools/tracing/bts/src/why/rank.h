@@ -14,7 +14,7 @@
  * struct reason - a possible reason for the failure
  * @condition:	the conditional jump, or NULL if the difference is not a conditional jump
  * @difference:	the difference from a successful call, at or before @condition, or NULL
- * @parted:	the two calls differ at @condition, not before
+ * @parted:	true if @difference is at @condition, false if @difference is earlier
  * @order:	position of the condition in the order of execution
  * @weight:	likelihood of the reason
  */

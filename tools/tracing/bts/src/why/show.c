@@ -27,7 +27,7 @@ static struct place place_of(const struct reason *reason)
 	return reason->condition ? reason->condition->place : reason->difference->place;
 }
 
-/* List the function of an activation and its callers, outermost first. Return their number. */
+/* List the functions of a call and of its outer calls, outermost first. Return their number. */
 static uint32_t callers_of(const struct trail *t, uint32_t activation,
 			   uint32_t functions[CALLERS_MAX], bool *cut)
 {
@@ -176,7 +176,7 @@ void why_show(const struct history *h, const struct ranking *r, unsigned long ro
 	if (r->good)
 		show_call(h, r->good, out);
 	else
-		fputs("no other call, so the following places are only hypotheses", out);
+		fputs("no successful call, so the following places are only hypotheses", out);
 	fputc('\n', out);
 	for (size_t i = 0; i < nr; i++)
 		show_reason(h, r, i, out);

@@ -2,7 +2,7 @@
 /*
  * Collect the conditions that a system call tested.
  *
- * A check in the kernel loads an error number, either after the condition or before it:
+ * To check a condition, the kernel loads an error number either after or before the test:
  *
  *	if (flags & ~ALLOWED)			test; jne 1f ... 1: mov $-EINVAL, %eax
  *		return -EINVAL;
@@ -22,7 +22,7 @@
 #include "symbols/code.h"
 #include "trail.h"
 
-/* Process at most this many equal iterations of a loop. */
+/* If consecutive iterations of a loop are equal, process at most this many of them. */
 #define RUN_MAX		2
 
 struct run_walk {
@@ -40,7 +40,7 @@ static bool ends_in_panic(struct object *o, uint64_t addr)
 	return kind == INSN_CALL && !strcmp(object_sym(o, target)->name, "__stack_chk_fail");
 }
 
-/* Check that a place is in the activation's function, because a run may end in another function. */
+/* Check that @place is in the function of the call. A straight run may leave the function. */
 static bool is_own(const struct trail *t, uint32_t activation, const struct place *place)
 {
 	const struct sym *own = t->forest->functions[t->activations[activation].function].sym;

@@ -14,8 +14,8 @@
  * @function:	number of the function
  * @parent:	index of the caller's activation or, for the outermost activation, of itself
  * @conditions:	number of conditions tested so far
- * @last:	index of the last condition, plus 1, or 0 if the error was loaded after the last
- *		condition
+ * @last:	1 + the index of the last condition in trail.list. 0 before the first condition, and
+ *		after the function loaded the error number
  * @loaded:	the function loaded the error number
  */
 struct activation {
