@@ -331,7 +331,8 @@ u64 info_bts(u32 cpu, const char *name);
 
 /*
  * fn() returns NULL, or the reason why the test was skipped. If `count` is set, this structure
- * describes count() tests. Then fn(i) runs test number i, and title(i) prints its name.
+ * describes several tests, and count() returns their number. Then fn(i) runs test number i, and
+ * title(i) prints the name of this test.
  */
 struct test {
 	const char *name;

@@ -278,7 +278,10 @@
 	.endm
 	TEST_USER irq_user, "external interrupt at CPL 3", (BT_IRQ | BT_USER_IF)
 
-	/* The NMI may interrupt any of these instructions, so expect the RIP in frame_rip. */
+	/*
+	 * The NMI may interrupt any of these instructions. The 0 in EXC stands for the interrupted
+	 * RIP, which stub_2 has stored in frame_rip.
+	 */
 	.macro	body_nmi
 	FIX	2f
 	movl	$0xfee00300, %ebx

@@ -23,7 +23,10 @@ bool failed;
 char reply[8192];
 static char cmdline[512];
 
-/* CPU 1 calls ap_fn and clears it. CPU 1 increments ap_runs when it starts. CPU 0 polls both. */
+/*
+ * CPU 1 calls the function in ap_fn, and then sets ap_fn to NULL. When CPU 1 starts, it increments
+ * ap_runs. CPU 0 polls both variables.
+ */
 static ap_function ap_fn;
 u32 ap_runs;
 

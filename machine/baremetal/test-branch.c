@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Run the test bodies of branches.S, far.S and interrupts.S with every setting of the filters, at
- * each CPL for which they exist. Each body runs twice at its own address, because QEMU chains the
- * translated blocks of a body only in the second run. Then the body runs through the mapping ALIAS.
+ * Run each test body of branches.S, far.S and interrupts.S with every setting of the filters, at
+ * each CPL for which the body exists. Each body runs twice at its own address, because QEMU chains
+ * the translated blocks of a body only in the second run. Then most bodies run a third time, at
+ * their addresses in the mapping ALIAS.
  */
 #include "bare.h"
 

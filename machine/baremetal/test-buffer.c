@@ -400,7 +400,7 @@ static void check_logged(const char *text)
 	CHECK(contains(log, text), "logged: \"%s\"", log);
 }
 
-/* QEMU logs the lost records 1, 2, 4, 8 and so on. Lose records until one of these is logged. */
+/* QEMU logs the lost records 1, 2, 4, 8 and so on. Cause lost records until QEMU logs a loss. */
 static void check_logged_loss(void)
 {
 	u32 i;

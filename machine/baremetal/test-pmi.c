@@ -39,7 +39,7 @@ static void stream_feed(struct stream *s, const struct record *got)
 	s->fed++;
 	if (s->bad_at)
 		return;
-	/* A branch to pmi_entry is the delivery of a PMI, which can begin at any instruction. */
+	/* A branch to pmi_entry delivers a PMI. A PMI can be delivered at any instruction. */
 	if (s->state == WALKING && got->to == (u64)pmi_entry) {
 		s->interrupted = got->from;
 		s->state = IN_PMI;
@@ -77,7 +77,10 @@ static u64 stream_pmi(u64 debugctl, struct frame *frame)
 	if (n > s->latest)
 		s->latest = n;
 	s->lvt = apic_read(APIC_LVT_PC);
-	/* The last record is the delivery of the PMI, and must begin at the RIP in the frame. */
+	/*
+	 * The last record describes the delivery of the PMI. The source in this record must be the
+	 * RIP in the PMI's exception frame.
+	 */
 	if (debugctl && n && last->from != frame->rip && !s->bad_at) {
 		s->bad_at = s->fed + n;
 		s->bad = *last;
@@ -176,7 +179,10 @@ TEST(pmi_vector, "threshold PMI by a fixed vector")
 static u64 user_loops, user_pmis, user_odd;
 static u8 user_stack[4096] __attribute__((aligned(16)));
 
-/* Count user_loop()'s branches. Count all others as odd, except those that enter or leave CPL 3. */
+/*
+ * Count the branches of user_loop(). Count all other branches as unexpected, except the branches
+ * that enter or leave CPL 3.
+ */
 static void count_user_loops(void)
 {
 	const struct record *r;
@@ -361,9 +367,12 @@ TEST(pmi_again, "x-bts-pmi decides whether more PMIs come above the threshold")
 	if (option("pmi-once") || pmi_late())
 		CHECK(s->pmis == 1, "%lu PMIs", s->pmis);
 	else
-		/* Each PMI adds two records: its delivery and its return. */
+		/* Each PMI adds two records: its delivery, and the return from its handler. */
 		CHECK(s->pmis == (BUFFER - THRESHOLD) / 2 + 1, "%lu PMIs", s->pmis);
-	/* With this threshold, the buffer can store the PMI's delivery, but not its return. */
+	/*
+	 * With this threshold, the buffer has room for the record of the PMI's delivery, but not
+	 * for the record of the return from its handler.
+	 */
 	s->pmis = 0;
 	s->ds.index = s->ds.base;
 	s->ds.threshold = s->ds.base + (BUFFER - 1) * RECORD_SIZE;
@@ -617,7 +626,7 @@ TEST_ALONE(migrate, "only-migrate", "a trace that is migrated three times loses 
 
 /*
  * While the machine runs, QEMU copies its memory page by page, and copies a page again if the guest
- * has written to this page. In this test, only the CPU's stores of records write to the buffer. If
+ * has written to this page. In this test, only BTS writes to the buffer, when it stores records. If
  * QEMU does not notice such a store, the copy contains records of an earlier walk.
  */
 TEST_ALONE(live, "only-migrate", "a trace that is migrated while it runs loses nothing")

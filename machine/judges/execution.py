@@ -82,7 +82,7 @@ class Log:
         self.execute(known)
 
     def claim(self, block):
-        """Record that `block` contains the code that was just translated."""
+        """QEMU has translated `block`. Store the kind and the length of the block's instruction."""
         code = self.translated
         self.translated = None
         self.blocks[block] = (branches.classify(code + bytes(8)), len(code))

@@ -23,13 +23,14 @@ NMI = "asm_exc_nmi"
 
 
 class OwnLog(Log):
-    """A log that knows which of its branches are the tracer's own.
+    """A log that marks the branches of the tracer itself.
 
-    `inside` has an entry for each unfinished visit to the tracer. The entry contains the address at
-    which the traced code continues, and a flag that is true for an NMI. `own` has a byte for each
-    taken branch. The byte is 1 if the branch is the tracer's own. `windows` has the indexes of
-    three branches: the branch that first calls a function in CALLS, the first branch after this
-    call has returned, and the branch that next calls a function in CALLS.
+    `inside` has an entry for each NMI and each call into the tracer that has not returned yet.
+    The entry contains the address at which the traced code continues, and a flag that is true for
+    an NMI. `own` has a byte for each taken branch. The byte is 1 if the tracer itself took the
+    branch. `windows` has the indexes of three branches: the branch that first calls a function in
+    CALLS, the first branch after this call has returned, and the branch that next calls a function
+    in CALLS.
     """
 
     def __init__(self, symbols):

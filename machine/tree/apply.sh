@@ -59,7 +59,7 @@ apply_patch() {
 	elif [ ! -e "$override" ]; then
 		apply_diff "$top/$3" "$2" 2
 	else
-		kept_hunks "$override" "$top/$3" >"$build/kept-hunks" || die "$override: drops hunks that $3 does not have"
+		kept_hunks "$override" "$top/$3" >"$build/kept-hunks" || die "$override drops hunks that do not exist in $3"
 		apply_diff "$build/kept-hunks" "$2" 2 "$3"
 		apply_diff "$override" "$2" 0
 	fi

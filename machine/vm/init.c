@@ -313,7 +313,7 @@ static void serve(int sigfd, pid_t command, struct wire_report *report)
 	}
 }
 
-/* Send the output that the command wrote before the command ended. */
+/* When the command has ended, send the rest of its output. */
 static void drain(void)
 {
 	streams[OUT].end = streams[OUT].total + REST_MAX;

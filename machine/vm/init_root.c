@@ -7,8 +7,9 @@
  *	/tmp /run ..	tmpfs; the working directory and this tree stay visible, read-only
  *	--share		9p, writable, at the same path as on the host
  *
- * With --overlay, / is an overlay: a tmpfs above the host's root contains all changes. Then no
- * other tmpfs hides a directory of the host.
+ * With --overlay, / is an overlay: a tmpfs above the host's root contains all changes. In
+ * this case, no tmpfs is mounted on /tmp, /run and so on, so these directories show the host's
+ * files.
  *
  * The root file system is first mounted on /new of the initramfs, and becomes / at the end.
  */

@@ -20,11 +20,13 @@
  *
  * The guest's kernel connects the ports in the order of their numbers, and the control port has the
  * highest number. If the control port is connected and another port is not connected, the host has
- * already closed that port.
+ * already closed the other port.
  *
  * The job is the file /job in the initramfs, so that with --icount the guest reads the job at the
  * same instruction in each run. A job is a sequence of words. Each word begins with its type and
- * ends with a NUL. Host and guest are x86-64, so reports do not need a conversion.
+ * ends with a NUL.
+ *
+ * The host and the guest are x86-64, so a struct wire_report has the same layout on both.
  */
 #ifndef BTS_WIRE_H
 #define BTS_WIRE_H

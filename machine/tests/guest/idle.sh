@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/idle.sh: trace the idle tasks on a CPU that records a wrong origin for the first branch
-# after HLT. The trace must contain this branch. The branch after it must be in the trace, too, and
-# must have the right origin.
+# after HLT. The trace must contain this branch. The next branch must be in the trace, too, and must
+# have the right origin.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on

@@ -40,7 +40,7 @@ kill -CONT "$spinner"
 sleep 0.2
 echo 0 > tracing_on
 # If two NMIs interrupt the same instruction, the kernel may ignore the second NMI. To avoid this
-# case, stop the task, because an idle CPU reports both NMIs.
+# case, stop the task, so that the CPU is idle. An idle CPU reports both NMIs.
 kill -STOP "$spinner"
 [ "$(sed -n "s/^interrupts: //p" bts_stats)" -gt 0 ] || printf "not "
 echo "ok 2 the tracer has raised interrupts"

@@ -125,8 +125,8 @@ stop_workers() {
 	rm -f "$TMPDIR/sample"* "$TMPDIR/bts"*
 }
 
-# Print how much of the used memory the kernel cannot reclaim, in KiB. Leave out slabs, which
-# slab_result() checks, because KASAN delays the reuse of slab objects.
+# Print how much of the used memory the kernel cannot reclaim, in KiB. KASAN delays the reuse of
+# slab objects, so leave out slabs, which slab_result() checks.
 in_use() {
 	sync
 	echo 3 > /proc/sys/vm/drop_caches
@@ -414,7 +414,7 @@ random_end() {
 	[ "$records" -gt 0 ] || fail "nothing was recorded"
 	[ "$records" -eq $(($(sed -n 's/^filtered: //p' instances/witness/bts_stats) + \
 		$(sed -n 's/^own: //p' instances/witness/bts_stats))) ] ||
-		fail "the witness has records that are neither filtered nor own"
+		fail "the witness has records that count neither as filtered nor as own branches"
 	rmdir instances/witness
 	kill "$witness"
 	echo 1 > $cpu1
@@ -456,8 +456,8 @@ slab_result() {
 	slabs > "$TMPDIR/slabs"
 	awk -v rounds="$rounds" '
 		FNR == NR { was[$1] = $2; next }
-		# Allow a growth of 32 bytes in each round, plus 256 KiB, because the sizes of
-		# caches always vary.
+		# Each cache may grow by 32 bytes in each round, plus 256 KiB, because the sizes
+		# of caches always vary.
 		$2 - was[$1] > 32 * rounds + 262144 {
 			print "# " $1 " grew from " was[$1] + 0 " to " $2 " bytes"
 			bad = 1

@@ -12,7 +12,7 @@ reported at the line of the call or at a line of the inlined function, so CHECKS
 texts.
 
 INJECTED has calls that fail because of an injected fault. For such a call, two checks are correct:
-the check of the failed function's result, and the check that injected the fault.
+the check of the failed function's result, and the check that decided to inject the fault.
 """
 
 import collections

@@ -6,7 +6,7 @@
  *
  * The tool waits until the program has ended. Afterwards, another program can have the same PID.
  * The exit status of the tool is 0 only if the program ends with status 0. Like bts_launch, the
- * tool is linked far from the programs.
+ * tool is linked at addresses far from the programs' addresses.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -10,8 +10,9 @@
  * tool does not read TRACE, but the pages of the ring buffer from per_cpu/cpu<N>/trace_pipe_raw.
  *
  * With -p, the first task in EXPECTED has the first given PID, and so on, and the tool ignores
- * other PIDs. Without -p, the tool assigns the PIDs of the trace to the tasks in rising order. If
- * the trace has more PIDs than EXPECTED has tasks, this is an error.
+ * other PIDs. Without -p, the first task in EXPECTED has the lowest PID of the trace, the second
+ * task has the next higher PID, and so on. If the trace has more PIDs than EXPECTED has tasks, this
+ * is an error.
  *
  * A record with one kernel address is a crossing. In EXPECTED, the word "kernel" replaces this
  * address. Records with two kernel addresses are only counted. If one crossing leads from an
@@ -385,7 +386,7 @@ static void give_pids(char *list)
 	}
 }
 
-/* Keep the lowest PIDs in rising order, because EXPECTED lists tasks in order of creation. */
+/* Store the PIDs in ascending order, because EXPECTED lists tasks in order of creation. */
 static void note_pid(const struct record *record)
 {
 	int pid = record->pid;

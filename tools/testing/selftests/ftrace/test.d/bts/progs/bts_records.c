@@ -2,7 +2,7 @@
 /*
  * Read the branches of a trace one by one, either from the text of `trace` or from the pages of the
  * ring buffer, and merge the branches of all CPUs by time stamp. Reading a million branches from
- * pages takes only seconds, and does not depend on how the kernel prints branches.
+ * pages takes only seconds, and the result does not depend on how the kernel prints branches.
  */
 #define _GNU_SOURCE
 #include <errno.h>

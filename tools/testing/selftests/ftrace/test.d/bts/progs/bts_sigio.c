@@ -9,7 +9,8 @@
  * "-", the program reads standard input, which the caller has opened. SIGRTMAX ends the program.
  * The kernel delivers this signal only when no other signal is pending. On standard error, the
  * program prints "0" before it waits for the first signal. At the end, it prints the number of
- * signals. The exit status is 1 if a signal was not sent for new data in FILE.
+ * signals. The exit status is 1 if the program gets this signal for another reason than new data
+ * in FILE.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -74,7 +75,7 @@ int main(int argc, char **argv)
 	fprintf(stderr, "0\n");
 	while (wait_for(&set, &info) == ready) {
 		if (info.si_fd != fd || !(info.si_band & POLLIN))
-			die("a signal was not sent for new data in the file");
+			die("received a signal without new data in the file");
 		count++;
 		copy_all(fd);
 	}

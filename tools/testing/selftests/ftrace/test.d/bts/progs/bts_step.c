@@ -19,8 +19,9 @@
  *
  *	- If the program does not continue at the following instruction, it has branched,
  *	  except at REP string instructions, system calls, and entries to signal handlers.
- *	- If the program continues at the following instruction, it has branched only if the
- *	  last instruction is a jump, call or return whose condition holds.
+ *	- If the program continues at the following instruction, check the last instruction.
+ *	  The program has branched if this instruction is a call, a return, an unconditional
+ *	  jump, or a conditional jump whose condition holds.
  *
  * Code that changes itself is not supported, because decoded instructions are kept until exec. If
  * the instruction after a system call is a jump to itself, the tool does not notice this jump. No
@@ -304,7 +305,10 @@ static bool branch_taken(const struct insn *insn,
 	return false;
 }
 
-/* The task has executed the instruction at task->regs.rip. If it has branched, print the branch. */
+/*
+ * The task has executed the instruction at task->regs.rip. If this instruction has branched, print
+ * the branch.
+ */
 static void instruction_done(int index, unsigned long next)
 {
 	struct task *task = tasks[index];

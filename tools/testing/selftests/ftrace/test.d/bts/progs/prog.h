@@ -55,7 +55,7 @@
 #define PROT_RX		5
 #define MAP_JIT		0x32		/* private, anonymous, fixed */
 
-/* Like a JIT compiler, write a function into a page at PLACE. The function returns immediately. */
+/* Like a JIT compiler, write a function into a page at PLACE. The function is only a ret. */
 .macro JIT_FUNCTION
 	mov	$PLACE, %edi
 	mov	$PAGE, %esi
