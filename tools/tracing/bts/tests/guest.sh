@@ -7,7 +7,7 @@
 #	guest.sh PROGRAMS	the folder of tools/testing/selftests/ftrace/test.d/bts/progs
 #
 # The program bts_compare checks the traces. Each trace must contain exactly the branches of a known
-# program in user space, in order. The source of each program lists its branches.
+# program in user space, in order. Each program's source lists the branches.
 
 set -u
 

@@ -12,7 +12,7 @@ set -u
 
 cd "$(dirname -- "$0")/../src" || exit
 
-# allowed FILE WORD...: report whether FILE is one of the words, or is in a folder among the words.
+# allowed FILE WORD...: report whether a WORD is FILE itself, or is a folder that contains FILE.
 allowed() {
 	file=$1
 	shift

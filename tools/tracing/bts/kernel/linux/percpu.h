@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The header bts/pack.h includes percpu.h, but needs nothing from percpu.h on a host. */
+/* The header bts/pack.h includes this file. In user space, pack.h uses nothing from this file. */

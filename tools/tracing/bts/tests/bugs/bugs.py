@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Does bts diff find bugs that were not chosen by hand?
+"""Check that bts diff finds bugs that were not chosen by hand.
 
     bugs.py draw DIR SEED NR PROGRAM    make NR mutants of the program in DIR/tree, and list their
                                         runs
@@ -29,13 +29,13 @@ import mutate
 from programs import PROGRAMS
 
 PASSED, FAILED = 20, 5
-# The number of inputs to draw from a program's tests.
+# The maximum number of inputs to choose at random from the tests of a program.
 INPUTS = 150
 # The maximum CPU time of a run in seconds. Recording a run takes a hundred times as long.
 SECONDS = 0.1
 HANGS = 3
-# The first ROWS rows of bts diff must contain the mutated line for at least the fraction WANTED of
-# all mutants.
+# For at least the fraction WANTED of all mutants, the mutated line must be in the first ROWS rows
+# of bts diff.
 ROWS = 3
 WANTED = 0.6
 COVERAGE = '-g -O0 --coverage'
@@ -139,7 +139,8 @@ class Drawing:
         return {'passed': sorted(set(passed) - left), 'failed': failed}
 
     def attempt(self):
-        """Return the indexes of the passed inputs and the indexes of the failed inputs, or None."""
+        """Return the indexes of the inputs with which the mutant passes, and of the inputs with
+        which it fails. If the mutant is not suitable, return None."""
         if not self.program.make():
             return self.refuse('not compiled')
         results = self.results(self.program.path())
@@ -193,14 +194,14 @@ class Drawing:
 
 
 def runs_of(mutant):
-    """Yield the runs of a mutant: the name of the trace, and the number of the input."""
+    """For each run of a mutant, yield the name of the trace and the index of the input."""
     for kind in 'passed', 'failed':
         for nr, item in enumerate(mutant[kind], 1):
             yield '%s.%s.%d' % (mutant['name'], kind, nr), item
 
 
 def write_runs(folder, drawing, mutants):
-    """Write the inputs, and append the runs to the script of record.sh."""
+    """Write the inputs, and append the runs to the file "runs", which record.sh reads."""
     for number in sorted({i for m in mutants for _, i in runs_of(m)}):
         path = os.path.join(folder, 'inputs', '%s.%d' % (drawing.program.name, number))
         with open(path, 'wb') as out:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Draw mutants of C sources. A mutant has one broken line.
+"""Choose mutants of C sources at random. A mutant has one broken line.
 
 sites(path) returns all mutations of a file. A mutation changes one line in one of these ways:
 
@@ -35,7 +35,8 @@ DECLARATION = re.compile(r'^\s*(static|extern|const|struct|union|enum|typedef|re
 
 
 def blank(text):
-    """Return the text with all comments, strings and characters replaced by blanks."""
+    """Return the text with all comments, string literals and character constants replaced by
+    blanks."""
     def blanks(match):
         return re.sub(r'[^\n]', ' ', match.group(0))
 
@@ -87,7 +88,7 @@ def sites(path):
 
 
 def draw(paths, rng):
-    """Yield all mutations in random order: draw a kind, then a mutation of this kind."""
+    """Yield all mutations in random order. Choose a kind, and then a mutation of this kind."""
     kinds = {}
     for path in paths:
         for found in sites(path):

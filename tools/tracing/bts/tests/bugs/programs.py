@@ -7,8 +7,8 @@ source packages:
 
     bc     each statement of Test/*.b and Test/signum, with the assignments and definitions before
            it. These tests are loops over up to a million numbers, so only a few iterations of each
-           loop are drawn. checklib.b and testfn.b are left out, because each of their statements
-           takes minutes
+           loop are chosen at random. checklib.b and testfn.b are left out, because each of their
+           statements takes minutes
     jq     each program of tests/*.test, with its input
     grep   each row of tests/*.tests, as tests/*.awk runs it, and each grep_test of tests/foad1
 """

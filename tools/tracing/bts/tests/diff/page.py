@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Does the HTML page of bts diff contain everything that the text contains?
+"""Check that the HTML page of bts diff contains everything that the text contains.
 
 For two traces, faults() compares the page with the text. For passed and failed runs, rank_faults()
 does the same. Expat parses the page. The page must be well-formed XML, must not refer to anything
-outside the page, and must contain each difference of the text with both sides. If the source is
-available, the page must also contain the source line of each difference.
+outside the page, and must contain each difference that the text reports, with the descriptions of
+both runs. If the source is available, the page must also contain the source line of each
+difference.
 """
 import os
 import re
@@ -87,7 +88,7 @@ def missing_lines(root, sources):
 
 
 def read_both(bts, words):
-    """Return the text, the tree of the page, and what is wrong with the page."""
+    """Return the text, the tree of the page, and the errors of the page."""
     text = subprocess.run([bts, 'diff', *words], stdout=subprocess.PIPE, text=True,
                           check=False).stdout
     with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A C++ program whose argument changes single branches: see toggles.c.
+ * A C++ program whose argument decides where single branches lead. See toggles.c.
  */
 #include <algorithm>
 #include <cstring>

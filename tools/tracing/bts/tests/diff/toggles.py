@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Does bts diff find exactly the differences that were made?
+"""Check that bts diff finds exactly the differences that were made.
 
-    toggles.py list RUNS EQUAL PROGRAM...   print RUNS runs of each PROGRAM for record.sh.
+    toggles.py list RUNS EQUAL PROGRAM...   print LIST for record.sh: RUNS runs of each PROGRAM.
                                             EQUAL of these runs have the same argument
     toggles.py judge DIR BTS PAIRS [STEPS]  compare PAIRS pairs of the traces in DIR, and print
                                             KTAP. STEPS is the single-stepping program
 
-In a program's source, "toggle N" marks the line whose branch depends on bit N of the argument. The
-differences between two runs must be at the lines of the bits that differ. Runs with the same
-argument must not differ.
+In a program's source, "toggle N" marks the line whose branch depends on bit N of the argument. If
+two runs have different arguments, they must differ exactly at the lines of the bits that have
+different values. Runs with the same argument must not differ.
 
-The second judge is GNU diff. It compares the addresses of all instructions that the program
-executed, which steps.c found by single-stepping. The branch of each difference must be in a hunk or
-right before it. A hunk without such a branch must lie between a difference and the place where the
-runs meet again. Before this place, GNU diff may match parts of the runs by chance.
+The second judge is GNU diff. It compares the addresses of all executed instructions. steps.c found
+these addresses by single-stepping the program. The branch of each difference must be in a hunk or
+right before the hunk. A hunk without such a branch must lie between a difference and the place
+where the runs meet again. Before this place, GNU diff may match parts of the runs by chance.
 
-For each pair, page.py checks that the page (--html) contains the differences of the text and their
-source lines.
+For each pair, page.py checks that the page (--html) contains each difference of the text, and
+the source line of each difference.
 
 PYTHONPATH must contain tests/lib.
 """
@@ -87,7 +87,7 @@ def compare(bts, a, b, *options):
 
 
 def filtered(bts, a, b):
-    """Return what is wrong with the output of --dso. Check only status and syntax, because --dso
+    """Return the errors in the output of --dso. Check only status and syntax, because --dso
     may hide branches of a difference."""
     wrong = []
     for words in [], ['--json'], ['--html', '-']:
@@ -110,8 +110,9 @@ def without_place(found):
 
 
 def with_inline(bts, program, found, a, b):
-    """Return what is wrong with --inline, which must find the same differences. At each place,
-    --inline must show the inlined functions that LLVM finds."""
+    """Return the errors of --inline, and the number of inlined functions that bts diff showed.
+    The differences must be the same as without --inline. At each place, --inline must show the
+    inlined functions that LLVM finds."""
     more = compare(bts, a, b, '--inline')
     wrong = without_place(more)
     if wrong:
@@ -201,8 +202,8 @@ class Steps:
             inside = set(a[max(a1 - 2, 0):a2] + b[max(b1 - 2, 0):b2])
             begun = [places[p] for p in inside if p in places]
             used |= inside & set(places)
-            # In a recursion, ignore the address at which the runs meet, because deeper calls return
-            # to this address before the runs meet.
+            # If the difference is a recursion, ignore the address at which the runs meet, because
+            # returns from deeper calls reach the same address earlier.
             meets = {int(d['meet']['address'], 16) for d in last
                      if 'meet' in d and d['kind'] != 'recursion'}
             if not begun and (not last or meets & set(a[last_line:a1 - 1])):
@@ -224,8 +225,9 @@ class Steps:
 
 
 def judge_pair(bts, steps, a, b):
-    """Return two lists of faults. For the first list, compare source lines and test options of bts
-    diff. For the second list, compare the differences with GNU diff."""
+    """Return two lists of faults. The first list comes from comparing source lines, and from
+    testing some options of bts diff. The second list comes from comparing the differences with GNU
+    diff."""
     program = os.path.basename(a).split('.')[0]
     texts = [os.path.basename(path).split('.')[2] for path in (a, b)]
     toggles = toggles_of(program)
@@ -264,8 +266,8 @@ def judge(folder, bts, nr_pairs, stepper=None):
                                                            for x in e.split('.')[:2]]):
         if entry.endswith('.dat'):
             runs.setdefault(entry.split('.')[0], []).append(os.path.join(folder, entry))
-    # Do not single-step Rust programs, because their steps include the locks of Rust's library,
-    # which bts diff ignores.
+    # Do not single-step Rust programs, because the steps would include the code of the locks in
+    # Rust's library. bts diff ignores the branches of this code.
     alone = {program for program in runs if not steps or program.startswith('toggles-rs')}
     print('1..%d' % (4 * len(runs) - len(alone)))
     test = failed = 0

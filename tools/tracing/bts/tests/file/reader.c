@@ -52,7 +52,7 @@ static const char lost_text[] = "name: bts_lost\nID: 19\nformat:\n" COMMON
 	"\tfield:u64 seq;\toffset:16;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned int cause;\toffset:24;\tsize:4;\tsigned:0;\n\nprint fmt: \"\"\n";
 
-/* The first packs did not contain the number of their format. */
+/* A pack of the oldest format does not contain the number of the format. */
 static const char pack_text_0[] = PACK_BEGIN
 	"\tfield:unsigned int nr;\toffset:32;\tsize:4;\tsigned:0;\n"
 	"\tfield:u8 code[];\toffset:36;\tsize:0;\tsigned:0;\n\nprint fmt: \"\"\n";
@@ -313,7 +313,7 @@ static int is_between(const struct result *r)
 	       !r->lost[LOSS_MISSED] && !r->losses[LOSS_MISSED];
 }
 
-/* The trace must contain exactly @nr branches. Exactly @lost branches must be lost, by cause 3. */
+/* The trace must contain exactly @nr branches, and must report @lost lost branches with cause 3. */
 static int is_whole(const struct result *r, uint64_t nr, uint64_t lost)
 {
 	return r->branches == nr && !r->others && !*r->error && r->lost[3] == lost &&

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Does gdb's history equal the single-stepper's? history.py STEPS TEXT LEAST [faulted]
+"""Check that gdb's history equals the single-stepper's: history.py STEPS TEXT LEAST [faulted]
 
 STEPS contains the addresses of the instructions as 64-bit words. TEXT contains the output of
 gdb's command "record instruction-history". The history must equal the last steps, and have at

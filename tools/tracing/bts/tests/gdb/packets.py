@@ -13,7 +13,8 @@ import threading
 
 PACKET_MAX = 0x10000
 
-# Bad packets, and the beginnings of their replies.
+# Pairs of a bad packet and the text with which the reply must begin. An empty text means that the
+# reply must be empty.
 BAD = [
     (b'', b''), (b'vMustReplyEmpty', b''), (b'Zx', b''), (b'Z2,0,1', b''),
     (b'm', b'E16'), (b'm,', b'E16'), (b'm1', b'E16'), (b'm1,', b'E16'), (b'm1,2x', b'E16'),

@@ -9,12 +9,13 @@ import subprocess
 
 
 def plain(name):
-    """Return a name without arguments, and without what bts adds to distinguish equal names."""
+    """Return a name without the arguments, and without the text by which bts distinguishes equal
+    names."""
     return re.sub(r"( \[|\().*", "", name)
 
 
 def inlined(path, addresses):
-    """Map each address in the file to the list of its inlined functions, outermost first."""
+    """Map each address in the file to the functions that are inlined there, outermost first."""
     addresses = sorted(set(addresses))
     said = subprocess.run(["llvm-addr2line", "-a", "-f", "-i", "-C", "-e", path],
                           input="".join(f"{a:#x}\n" for a in addresses), text=True, check=True,

@@ -4,8 +4,8 @@
  *
  *	pack_bench ID FILE...
  *
- * Each file is the output of per_cpu/cpuN/trace_pipe_raw, from a trace with one entry for each
- * branch and sub-buffers of 4096 bytes. ID is the event's number in
+ * Each file is the output of per_cpu/cpuN/trace_pipe_raw, from a trace in which each branch has its
+ * own entry. The sub-buffers have 4096 bytes. ID is the event's number in
  * events/ftrace/bts_branch/format. The branches are packed in batches of 256, 512 and 1024, as if
  * the hardware had raised an interrupt for each batch. A change of the task also ends a batch. The
  * printed size includes the whole entry and the ring buffer's header before the entry. Each speed
@@ -59,7 +59,7 @@ static void __attribute__((noreturn)) die(const char *what)
 	exit(1);
 }
 
-/* Return the CPU time of this process, which excludes other work of the host. */
+/* Return the CPU time of this process. Other processes do not affect this time. */
 static double now(void)
 {
 	struct timespec t;
@@ -252,7 +252,7 @@ static void bench(const char *name, unsigned int id, double *sums)
 		value[i] = (double)make_packs(&b, batches[i], &packs) / b.nr;
 		if (check_packs(&packs, &b))
 			continue;
-		fprintf(stderr, "pack_bench: %s: decoding a pack gives other branches\n", name);
+		fprintf(stderr, "pack_bench: %s: the decoded branches are wrong\n", name);
 		exit(1);
 	}
 	value[3] = coding_speed(&b, &packs);

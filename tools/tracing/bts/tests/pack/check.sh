@@ -17,8 +17,8 @@ tests=$(cd -P -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=tools/tracing/bts/tests/ktap.sh
 . "$tests/ktap.sh"
 
-# fuzz NAME OPTION...: run a fuzzer, which writes new inputs to DIR/found-NAME, and inputs that
-# cause a crash to DIR.
+# fuzz NAME OPTION...: run a fuzzer, which writes new inputs to DIR/found-NAME. If an input causes a
+# crash, the fuzzer writes the input to a file DIR/NAME-*.
 fuzz() {
 	name=$1
 	shift
@@ -46,7 +46,7 @@ if [ "$runs" ]; then
 	exit "$failed"
 fi
 
-# These two programs print KTAP. Copy the lines of their KTAP with new numbers. If a program ends
+# These two programs print KTAP. Copy their results, and number the results again. If a program ends
 # early, some planned results are missing.
 for name in pack_kunit test_plugin; do
 	"$dir/$name" "$dir/plugin_bts.so" >"$dir/$name.log" 2>&1 || failed=1

@@ -2,8 +2,8 @@
 /*
  * libFuzzer target: the decoder must return the branches that the coder packed
  *
- * An input is the maximum size of a pack (2 bytes), followed by instructions. Each instruction
- * makes a branch:
+ * An input is the maximum size of a pack (2 bytes), followed by operations. Each operation (op and
+ * the bytes that get() reads) makes one branch for the coder:
  *
  *	op		source				target
  *	0x00 - 0x7f	source of branch -(op + 1)	target of branch -(op + 1)
@@ -12,8 +12,8 @@
  *	0xe0 - 0xef	last target + get((op & 7) + 1)	source + get(4)
  *	0xf0 - 0xff	last target + get(1)		source + get((op & 7) + 1)
  *
- * Branch -1 is the previous branch. The function get(N) reads a signed number from the next N bytes
- * of the input.
+ * Branch -N is the Nth branch before the new branch. The function get(N) reads a signed number from
+ * the next N bytes of the input.
  *
  * The coder is not reset between inputs, to check that earlier inputs do not affect the result.
  */

@@ -219,7 +219,7 @@ static void test_rows(struct tep_handle *tep)
 }
 
 /*
- * Return: the row of an entry that is truncated to @size bytes. The result begins at the row's
+ * Print an entry that is truncated to @size bytes. Return: the part of the row that begins with the
  * colon.
  */
 static const char *print_cut(struct tep_handle *tep, u16 type, int size)

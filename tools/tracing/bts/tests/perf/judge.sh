@@ -79,8 +79,8 @@ for program in bts_jumps bts_fault bts_signal; do
 	check "import of intel_bts//: $program, each branch of user space" intel_both $program
 	check "import of intel_bts//u: $program" intel_user $program
 done
-# If bts itself records a program, the trace must contain the same branches, and also the branches
-# of child processes.
+# A trace of "bts record --backend intel_bts" must contain the same branches as an imported trace,
+# and also the branches of child processes.
 live_both() { # PROGRAM
 	rows "$1-live.dat" >branches &&
 		"$progs/bts_compare" -p "$(tasks "$1-live.dat")" "$progs/$1.expect" branches

@@ -6,7 +6,8 @@
 #	record.sh PROGRAMS DIR	PROGRAMS: the folder test.d/bts/progs of ftrace's selftests;
 #				DIR: the folder for the traces
 #
-# Print KTAP without a plan. On any machine with the same programs, judge.sh continues the KTAP.
+# Print KTAP without a plan. Then judge.sh, on any machine with the same programs, prints the plan
+# and the remaining results.
 
 set -u
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Does bts restore keep what was written before a recording was killed?
+"""Check that bts restore keeps the data that was written before a recording was killed.
 
     killed.py BTS KILLED DIR     print KTAP
 

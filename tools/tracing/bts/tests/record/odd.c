@@ -38,7 +38,7 @@ static void put_map(struct pages *p, const char *path, uint64_t addr, uint64_t l
 	pages_row(p, 1000, &map, sizeof(map));
 }
 
-/* Write a chain of branches through the functions after @from. */
+/* Write a chain of branches through the program "throws". Each branch leads 16 bytes ahead. */
 static void put_program(struct pages *p, uint64_t from)
 {
 	put_map(p, "/throws", 0x400000, 0x100000);

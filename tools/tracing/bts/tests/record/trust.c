@@ -211,7 +211,10 @@ static void test_instance(void)
 
 	mkdir("tracing", 0700);
 	mkdir("tracing/instances", 0700);
-	/* No process has these PIDs. The lock simulates an owner in another PID namespace. */
+	/*
+	 * No process has these PIDs. The lock makes the second instance look like an instance of a
+	 * bts in another PID namespace.
+	 */
 	mkdir("tracing/instances/bts-99999998", 0700);
 	mkdir("tracing/instances/bts-99999999", 0700);
 	lock = lock_directory("tracing/instances/bts-99999999", 0);

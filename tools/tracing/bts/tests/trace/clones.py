@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-Compare a trace with its copy, in which N processes run the same program at different addresses.
+Compare TRACE with COPY, in which N processes repeat the run of TRACE at different addresses.
 
     clones.py BTS TRACE COPY N
 
-generate.c has made the copy with BTS_PROCESSES=N. In process K, the PIDs are 1000 * K higher than
-in TRACE, and the files are mapped 4096 * K bytes higher. Each branch, and each call of main(), must
-have the same names as in TRACE.
+generate.c has made COPY from TRACE, with BTS_PROCESSES=N. In process K, the PIDs are 1000 * K
+higher than in TRACE, and the files are mapped 4096 * K bytes higher. Each branch, and each call of
+main(), must have the same names as in TRACE.
 """
 import csv
 import subprocess
@@ -45,7 +45,7 @@ def at(bts, trace, pid, address):
 
 
 def calls(bts, trace, pid):
-    """Return the lines of main()'s calls, without the names of tasks and the addresses."""
+    """Return the lines of main()'s calls. Remove the names of tasks, and lines with addresses."""
     replay = subprocess.run([bts, "replay", "-F", "main", "--pid", str(pid), trace],
                             stdout=subprocess.PIPE, text=True)
     return [line[:25] + line[49:] for line in replay.stdout.splitlines()

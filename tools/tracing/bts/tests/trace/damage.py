@@ -3,14 +3,15 @@
 #
 # Run the tool on bad input: damage.py SERVE RUNS PROGRAMS CALLS TRACE [SMALL...]
 #
-# Truncate TRACE at 1,000 positions. Damage TRACE and each SMALL at random, RUNS times. CALLS is
-# the program that was recorded in the last trace. Damage CALLS RUNS / 10 times. SERVE is serve.c,
-# linked with the tool. The tool should be built with SAN=1. Each command must exit by itself, and a
-# command that fails must print what is wrong with which file. If TRACE is truncated, the branches
-# of each CPU must be the first branches of this CPU in the whole trace. If TRACE is whole, each
-# command must free all memory. The folder PROGRAMS contains two programs that use libbts, also
-# built with SAN=1. The program "ask" reads several traces at once. The program "memory" reads a
-# trace while requests for memory fail. Print KTAP.
+# Truncate TRACE at 1,000 positions. In total, make RUNS copies of TRACE and the SMALL traces, and
+# damage each copy at random. CALLS is the program that was recorded in the last trace. Make
+# (RUNS / 10) copies of CALLS, and damage each copy at random. SERVE is serve.c, linked with the
+# tool. The tool should be built with SAN=1. Each command must exit by itself. If a command fails,
+# it must print a message with the name of the file and the reason. If TRACE is truncated, the tool
+# must read only the first branches of each CPU. If TRACE is not damaged, each command must free all
+# memory. The folder PROGRAMS contains two programs that use libbts, also built with SAN=1. The
+# program "ask" reads several traces at once. The program "memory" reads a trace while requests for
+# memory fail. Print KTAP.
 
 import collections
 import concurrent.futures
@@ -91,7 +92,8 @@ def rows(servers, path):
 
 
 def verdict(what, status, err):
-    """Return what is wrong, or None. A failure must have a line "bts: what: which file: why"."""
+    """Return an error message, or None. A command that fails must print a line
+    "bts: what: which file: why"."""
     text = err.decode(errors="replace")
     if status is None:
         return "%s: ended badly\n%s" % (what, text)
@@ -108,7 +110,8 @@ def cut(servers, data, whole, size):
     status, cpus, err = rows(servers, path)
     os.unlink(path)
     wrong = verdict("cut at %d" % size, status, err)
-    # If bts fails, the numbers of the CPUs may be missing in the trace, so compare CPUs by order.
+    # If bts fails, the numbers of the CPUs may be missing in the trace, so compare the Nth CPU of
+    # the truncated trace with the Nth CPU of the whole trace.
     for i, (cpu, shown) in enumerate(sorted(cpus.items())):
         other = whole.get(cpu) if status == 0 else sorted(whole.items())[i][1]
         if not wrong and (other is None or shown != other[:len(shown)]):
@@ -117,7 +120,7 @@ def cut(servers, data, whole, size):
 
 
 def damaged(data, number):
-    """Return the bytes with random changes, which depend only on the number."""
+    """Return a copy of `data` with random changes. The changes depend only on `number`."""
     rng = random.Random(SEED * 1000003 + number)
     bad = bytearray(data)
     for _ in range(rng.choice((1, 1, 4, 16))):
@@ -140,7 +143,8 @@ def command(traces, number):
 
 
 def damage(servers, traces, contents, number):
-    """Run a command on a damaged trace. The number selects command, trace and damage."""
+    """Run a command on a damaged trace. `number` determines the command, the trace and
+    the damage."""
     path = os.path.join(servers.directory, "bad-%d.dat" % number)
     with open(path, "wb") as f:
         f.write(damaged(contents[number // len(COMMANDS) % len(contents)], number))
@@ -151,7 +155,7 @@ def damage(servers, traces, contents, number):
 
 
 def with_program(servers, trace, calls, data, args, name):
-    """Run a command on the trace, whose archive contains `data` as the program `calls`."""
+    """Write `data` to the archive of the trace as the file `calls`. Then run a command."""
     path = os.path.join(servers.directory, name + ".dat")
     os.symlink(os.path.abspath(trace), path)
     program = path + ".archive/root" + calls
@@ -196,7 +200,7 @@ def pipe_instead(servers, trace, calls):
 
 
 def leak(servers, traces, args):
-    """Check that a command on a whole trace frees all memory."""
+    """Check that a command frees all memory after it has read an undamaged trace."""
     status, _, err = servers.run(args + [traces[0]])
     return verdict(" ".join(args), status, err)
 

@@ -5,9 +5,10 @@
 OURS is the output of `bts top --json -n 0`. THEIRS are the files of `callgrind --dump-instr=yes`,
 one for each process. Without symbols, the profiles disagree about where a function begins. So
 for each function that bts knows, flat.py adds up callgrind's counts of the single instructions up
-to the next function. Only .text is compared, because callgrind knows no object for the stubs of
-the PLT. callgrind counts the iterations of a REP instruction, which BTS cannot see. So flat.py
-counts one execution of a REP instruction for each execution of the next instruction.
+to the next function. Only .text is compared, because callgrind assigns no object to the stubs
+of the PLT. The counts of callgrind include the iterations of a REP instruction. BTS cannot see
+these iterations, so flat.py counts one execution of a REP instruction for each execution of the
+next instruction.
 
 The first line of the output has four numbers: the number of the object's functions that have equal
 counts, the number of all functions of the object, the sum of the differences, and the sum of
@@ -53,7 +54,7 @@ def ours_of(path, wanted, names):
 
 
 def theirs_of(paths, wanted):
-    """Count each instruction of the object."""
+    """Count how often each instruction of the object was executed."""
     counts = collections.Counter()
     for path in paths:
         own = called = None

@@ -93,7 +93,7 @@ struct out {
 	bool		processes;
 	uint32_t	chunk_size;
 	bool		maps;		/* the current chunk contains mappings */
-	FILE		*index;		/* the index of all CPUs */
+	FILE		*index;		/* the section that lists the chunks of all CPUs */
 	char		*index_bytes;
 	size_t		index_size;
 	FILE		*times;		/* the times of the current CPU's chunks */

@@ -253,8 +253,8 @@ same_lines() {
 	list=${2:-$work/gcov}
 	[ -s "$list" ] || gcov_counts "$list" 8
 	sed -n 's/^DA:\([0-9]*\),/\1 /p' "$1" | sort >"$work/ours"
-	# The command join drops lines that only one file counts. For example, gcov counts the line
-	# of a function's name, and bts counts the line of the function's brace.
+	# The command join drops lines that have a count in only one file. For example, gcov counts
+	# the line of a function's name, and bts counts the line of the function's brace.
 	join "$list" "$work/ours" | awk '
 		$2 != $3 { print "# line " $1 ": gcov " $2 ", bts " $3; bad = 1 }
 		END { exit bad || NR < 30 }'
@@ -267,9 +267,9 @@ judge_gcov() {
 
 five='calls-O0.dat calls-O0-.dat calls-O0-1.dat calls-O0-2.dat calls-O0-3.dat'
 
-# If bts cover adds up five traces, the counts must equal the counts of gcov, and also the sums of
-# the counts from the single traces. If a line was never executed, all its jumps must have the count
-# "-". In any other line, at least one jump must have a number.
+# If bts cover reads five traces, the result must equal the counts of gcov, and must also equal
+# the sums of the counts that bts cover finds in each trace. If a line was never executed, all jumps
+# of the line must have the count "-". In any other line, at least one count must be a number.
 judge_five() {
 	gcov_counts "$work/gcov5" 8 '' 1 2 3
 	# shellcheck disable=SC2086 # a list
@@ -463,7 +463,7 @@ sys.exit(len(branches) != bill["branches"] or bill["gaps"])'
 judge_stacks() {
 	"$bts" dump -f folded throws.dat 2>/dev/null >"$work/folded"
 	grep -q ';main;attempt;deep;deep;deep;deep;__cxa_throw' "$work/folded" || return 1
-	# The catching function continues after the exception has left all of its callees.
+	# attempt() catches the exception, and continues after its callees have ended.
 	grep -q ';main;attempt;__cxa_begin_catch' "$work/folded" || return 1
 	grep -q ';main;.*;main;' "$work/folded" && return 1
 	"$bts" dump -f folded signals.dat 2>/dev/null >"$work/folded"
@@ -475,7 +475,7 @@ judge_stacks() {
 
 # The program told-PROGRAM, which is built with -finstrument-functions, must print the same calls as
 # bts replay. The outermost calls must contain all instructions. Stacks may be guessed only in
-# fibers.dat, because fibers.c switches from several stacks at the same address.
+# fibers.dat, because several stacks of fibers.c are left at the same address.
 judge_tree() { # TRACE PROGRAM
 	"./told-$2" >"$work/told" && "$bts" replay "$1.dat" >"$work/replay" &&
 		"$progs/../tree.py" "$work/replay" "$work/told" "told-$2" || return 1
@@ -611,7 +611,7 @@ judge_names() {
 		grep -q 'pick(double)' "$work/text" && ! grep -q 'pick(int)' "$work/text"
 }
 
-# The code that was made at run time must have its name, even if the code itself was not saved.
+# bts top must print the name of code that was made at run time, even if the code was not saved.
 judge_jit() {
 	"$bts" top --json -n 0 jit.dat |
 		grep -q '"function":"made_up",.*"branches":55,"calls":10'
@@ -699,7 +699,8 @@ convert_autofdo() {
 			>"$work/autofdo"
 }
 
-# The sum of the profiles of two runs must predict the same branches as clang's own counters.
+# The sum of the profiles of two runs must predict the same directions of branches as the counts of
+# clang's instrumentation.
 judge_profiles() {
 	llvm=$(clang -dumpversion | cut -d. -f1)
 	annotate="clang -O1 -g -gdwarf-4 -fdebug-info-for-profiling -fno-inline -S -emit-llvm
@@ -751,7 +752,8 @@ judge_diff() {
 		grep -q '^ *1 fib+.* 12 deep in A, 13 deep in B, 144 times in all$' "$work/text" &&
 		grep -q '^ *in .* > main > fib' "$work/text" &&
 		! grep -q '^ *2 ' "$work/text" || return 1
-	# No branch separates the runs, because both recursions contain the same branches.
+	# No branch distinguishes the failed run from the passed run, because both recursions
+	# contain the same branches.
 	"$bts" diff calls.dat --against calls-more.dat >"$work/text" &&
 		grep -qx '1 run passed, 1 failed' "$work/text"
 }
@@ -762,7 +764,8 @@ misused() {
 	[ $? -eq 2 ] && grep -q 'not a whole number of at least' "$work/said"
 }
 
-# A wrong number and a missing trace must be reported. Without a mistake, there must be no message.
+# bts must report an invalid number in an option, a filter that matches nothing, an unknown function
+# and a missing trace. Without a mistake, there must be no message.
 judge_misspelt() {
 	misused top -n -1 throws.dat && misused top -n '' throws.dat && misused replay -D 0 throws.dat &&
 		misused diff -n 1x throws.dat throws.dat || return 1
@@ -781,8 +784,8 @@ judge_misspelt() {
 }
 
 # Leave out each Nth pack. The remaining branches and the reported losses must add up to the whole
-# trace. The last packs of both CPUs are an exception, because no later pack shows that these packs
-# are missing.
+# trace. Only the last pack of each CPU may be absent from the sum, because no later pack shows that
+# the last pack is missing.
 judge_losses() {
 	build_generate || return 1
 	for trace in calls throws; do
@@ -894,7 +897,8 @@ judge_missing() {
 			!seen[$5]++ && ++n % 2 { print $5 }' | head -n 200 >"$work/from"
 	[ "$(wc -l <"$work/from")" -ge 50 ] || return 1
 	ln -s "$dir/kernel.dat.archive" "$work/thin.dat.archive"
-	# At most every second record is left out, so each missing record causes its own gap.
+	# Between two missing records, at least one record remains, so each missing record causes
+	# its own gap.
 	each_a_gap "" kernel.dat thin.dat 2 3 5
 }
 

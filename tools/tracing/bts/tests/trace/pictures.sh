@@ -130,9 +130,9 @@ flame_clicks() {
 	[ "$(grep -c 'good: ' "$work/clicks")" -eq 11 ] && ! grep -q 'bad: ' "$work/clicks"
 }
 
-# add_script <PAGE: add a script to a page of bts diff. The script clicks twice on the first row in
-# main that folds equal or similar code, and twice on main. After each click, the script writes the
-# visible text into the title.
+# add_script <PAGE: add a script to a page of bts diff. Within main, the script clicks twice on
+# the first row that hides equal or similar code. Then the script clicks twice on the row of
+# main. After each click, the script writes the visible text into the title.
 add_script() {
 	sed 's|^</body>|<script>\
 		const seen = [], main = [...document.querySelectorAll(".pair>summary")].find(\
@@ -150,9 +150,9 @@ add_script() {
 		</script>&|'
 }
 
-# In main, calls-long has a deeper recursion in line 8, "if (n < 2)". The title must show the effect
-# of each click: the first two clicks unfold and fold the line at which main begins; the last two
-# clicks fold and unfold the difference.
+# The runs differ in the depth of a recursion that main starts. The page shows this difference at
+# line 8, "if (n < 2)". The title must show the effect of each click. The first two clicks unfold
+# and fold the line at which main begins. The last two clicks fold and unfold the difference.
 diff_page() {
 	"$bts" diff --html diff.html calls-more.dat calls-long.dat >"$work/said"
 	[ $? -eq 1 ] && add_script <diff.html | sed '/Content-Security-Policy/d' \
@@ -182,7 +182,7 @@ speedscope() {
 		colours "speedscope-$1.png"
 }
 
-# Without a file, speedscope's page must not show the words of the two tests.
+# Without a file, speedscope's page must not show the words for which the two tests search.
 no_file() {
 	browser "file://$work/package/dist/release/index.html" --dump-dom >"$work/page" &&
 		grep -q 'Drag and drop' "$work/page" &&

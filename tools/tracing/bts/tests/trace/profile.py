@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Does a profile predict the directions of branches? profile.py COUNTED PROFILED
+"""Check that a profile predicts the directions of branches: profile.py COUNTED PROFILED
 
 Both files are LLVM's intermediate representation of one program, with the weights of branches. The
-instrumented program counted the weights in COUNTED. A profile provided the weights in PROFILED. Of
-the branches that were executed more than 1000 times, 95 % must have the same hotter successor in
-both files.
+weights in COUNTED are the counts of an instrumented program. The weights in PROFILED come from a
+profile. For 95 % of the branches that were executed more than 1000 times, the successor with the
+higher weight must be the same in both files.
 """
 
 import re

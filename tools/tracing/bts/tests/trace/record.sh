@@ -162,8 +162,8 @@ echo >"$events/uprobe_events"
 side="-u --flight=4m --on $dir/names:rust::*"
 record flight ./names
 side=-u
-# The first and third recordings let the kernel change its code. Only the first recording undoes the
-# change.
+# During the first and the third recording, the kernel changes its code. Only during the first
+# recording, the kernel also undoes the change.
 kmalloc=/sys/kernel/tracing/events/kmem/kmalloc/enable
 side=
 record kernel sh -c "echo 1 >$kmalloc; ls | sort; echo 0 >$kmalloc"

@@ -11,7 +11,7 @@ rows() { # BTS-ARGUMENT...
 	"$bts" "$@" 2>&1 | sed -e '/^#/d' -e '/^{"bill"/d' -e 's/^file  *[^,]*//'
 }
 
-# Read a trace without an archive from a pipe and from a redirected file.
+# Read a trace that has no archive, first from a pipe and then from a redirected file.
 judge_stdin() {
 	cp calls.dat "$work/alone.dat" && mkfifo "$work/pipe" || return
 	for command in 'report --no-lines' 'top -n 0' 'replay -D 5' 'cover -f pcs' 'dump -f csv' 'info --stats'; do

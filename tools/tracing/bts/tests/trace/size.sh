@@ -4,9 +4,9 @@
 # Read large traces with little memory: size.sh DIR BTS
 #
 # DIR contains calls.dat, which record.sh recorded. From this trace, generate.c makes traces of
-# 10,000 threads and of 10,000 processes, which take the same branches in turn and never end. Each
-# command must read these traces with at most 300 MB of data in memory. Each count must be 10,000
-# times the count in calls.dat. Print KTAP.
+# 10,000 threads and of 10,000 processes. One after the other, these threads or processes take the
+# branches of calls.dat, and none of them ends. Each command must read the new traces with at most
+# 300 MB of data in memory. Each count must be 10,000 times the count in calls.dat. Print KTAP.
 
 set -u
 
@@ -22,8 +22,9 @@ many=10000
 # shellcheck source=tools/tracing/bts/tests/trace/generate.sh
 . "$progs/../generate.sh"
 
-# make NAME FIRST VARIABLE: let $many tasks take the first FIRST branches of calls.dat (0 means
-# all). VARIABLE is BTS_TASKS or BTS_PROCESSES.
+# make NAME FIRST VARIABLE: generate a trace in which each of $many tasks takes the first branches
+# of calls.dat. FIRST is the number of these branches for each CPU (0 means all). VARIABLE is
+# BTS_TASKS or BTS_PROCESSES.
 make() {
 	env "BTS_FIRST=$2" "$3=$many" "$work/generate" calls.dat "$work/$1.dat" $many packs zstd &&
 		ln -sfn "$dir/calls.dat.archive" "$work/$1.dat.archive"

@@ -37,7 +37,8 @@ def told(path, program):
 
 
 def entries(path):
-    """Yield the frames at each entry of `bts replay`, outermost first: (column, name, jumped)."""
+    """For each call that `bts replay` prints, yield the frames of the stack, outermost first. A
+    frame is (column, name, jumped)."""
     stacks, current = {}, {}
     for line in open(path):
         task, text = line[NUMBERS:COLUMNS], line[COLUMNS:].rstrip("\n")

@@ -179,7 +179,7 @@ tui_colour() {
 		! "$bts" diff calls.dat calls-more.dat | grep -q "$(printf '\033')"
 }
 
-# judge_tui NAME: run one test, and end its terminal.
+# judge_tui NAME: run one test, and close the terminal of the test.
 judge_tui() {
 	"tui_$1"
 	tui_status=$?

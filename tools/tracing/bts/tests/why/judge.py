@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Does bts why name the check that refused a system call?
+"""Check that bts why finds the check that made a system call fail.
 
 judge.py list                                print the names of refuse's system calls
 judge.py judge DIR BTS VMLINUX LINUX         judge the traces that record.sh made in DIR
@@ -79,15 +79,15 @@ INJECTED = {
     "setpriority": ("EACCES", [FUNCTION], "__x64_sys_setpriority", "0xfffffffffffffff3"),
 }
 
-# In at least the fraction FIRST_WANTED of the calls, the first row must be a correct check. With
-# --alone, in at least the fraction THREE_WANTED of the calls, one of the first three rows must be a
-# correct check.
+# The first row must be a correct check for at least this fraction of the calls.
 FIRST_WANTED = 18 / 20
+# With --alone, one of the first three rows must be a correct check for at least this fraction.
 THREE_WANTED = 14 / 20
 
 
 def lines_of(linux, checks):
-    """Return the places of the checks, as (file, line): the line of the text and the next line."""
+    """Return the places of the checks as pairs (file, line). For each check, return the line that
+    contains the text, and also the next line."""
     found = set()
     for name, text in checks:
         with open(os.path.join(linux, name), encoding="utf-8") as source:
@@ -120,8 +120,8 @@ def text(reason):
 
 
 def judge(what, where, bts, options, linux, cases, rows, part):
-    """Report whether, in at least the fraction `part` of `cases`, one of the first `rows` rows is a
-    correct check."""
+    """Report whether enough cases have a correct check in their first `rows` rows. `part` is the
+    required fraction of `cases`."""
     good = 0
     wanted = math.ceil(part * len(cases))
     for name, (error, checks, *_) in cases.items():
@@ -147,7 +147,8 @@ def functions_of(vmlinux):
 
 
 def judge_inline(where, bts, options, vmlinux):
-    """--inline must give the same reasons, and the inlined functions that LLVM finds."""
+    """Check that bts why finds the same reasons with --inline as without --inline. With
+    --inline, bts why must also show the inlined functions that LLVM finds."""
     starts = functions_of(vmlinux)
     rows = []
     wrong = 0

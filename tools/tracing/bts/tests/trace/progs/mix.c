@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Run algorithms whose conditional jumps prefer one direction, for profiles. The data depend on the
- * argument. The branches do not depend on the machine.
+ * Run algorithms to test profiles. Conditional jumps have a preferred direction. The data depend on
+ * the argument. The branches do not depend on the machine.
  */
 #include <stdio.h>
 #include <stdlib.h>

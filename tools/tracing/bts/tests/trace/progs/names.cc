@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Call overloads; two static functions with the same name, one of them in names-more.cc; functions
- * with names of Rust's compilers; and a function with two names.
+ * whose names are mangled like the names of Rust functions; and a function with two names.
  */
 #include <cstdio>
 
