@@ -123,7 +123,7 @@ __ds_text bool ds_bts_off(void)
 /*
  * Discard the records in the buffer. If the buffer was drained while BTS was off, these are
  * records of own branches, which the CPU stored late. Otherwise, these records are in the buffer
- * because an NMI that had to drain did not call its handlers (during a microcode update), or
+ * because an NMI should have drained it, but called no handlers (during a microcode update), or
  * because something other than this driver set TR.
  * Context: the same as for ds_bts_on(). This function must not be instrumented.
  */

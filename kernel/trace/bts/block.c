@@ -162,8 +162,8 @@ void bts_poll(void)
 }
 
 /*
- * Sleep until the backlogs are empty. When the backlogs become empty, the ring buffer has
- * little room, so the branches that a task takes while it wakes up may be held. If these
+ * Sleep until the backlogs are empty. The last held entries have then filled most of the ring
+ * buffer, so the branches that a task takes while it wakes up may be held. If these
  * branches reached the threshold at each wake-up, they would be drained and held before the task
  * could check again. The task would then wait for its own branches forever. So if a task has
  * slept BTS_SLEEPS times in one wait, its branches that find no room are dropped.

@@ -29,7 +29,10 @@ char *mem_vformat(const char *format, va_list args) __attribute__((format(printf
 bool mem_try(void (*run)(void *arg), void *arg);
 /* Return to the innermost mem_try() or end the program, as a failed allocation does. */
 __attribute__((noreturn)) void mem_fail(void);
-/* Before any thread starts, set the function to call if an allocation outside mem_try() fails. */
+/*
+ * Set the function that is called if an allocation outside mem_try() fails. Call this before any
+ * thread starts.
+ */
 void mem_on_failure(void (*end)(void));
 
 #endif

@@ -16,7 +16,7 @@
 #include "tui.h"
 
 #define NODES_MAX (1U << 20)
-/* Begin with few nodes, because a trace may contain thousands of tasks. */
+/* Begin with few nodes for each task, because a trace may have thousands of tasks. */
 #define NODES_MIN 16
 
 static struct tree *tree_of(struct tui *t, const struct calls *c)
