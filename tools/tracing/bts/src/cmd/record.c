@@ -551,7 +551,7 @@ static int choose_backend(struct record_options *options)
 		return 0;
 	}
 	why = perf_events_why(error);
-	msg_error("record", NULL, "this user cannot record with the bts tracer, and perf cannot "
+	msg_error("record", NULL, "this kernel has no bts tracer for this user, and perf cannot "
 		  "record: %s; see bts check", why);
 	free(why);
 	return -1;
