@@ -136,14 +136,30 @@ int writer_put_header(struct writer *w, int id, int flags, uint32_t name, uint64
 	return ret;
 }
 
+/*
+ * Add a checksum to each frame. Without it, zstd decompresses most damaged frames to wrong data
+ * without an error.
+ */
+static ZSTD_CCtx *new_compressor(void)
+{
+	ZSTD_CCtx *zstd = ZSTD_createCCtx();
+
+	if (!zstd)
+		mem_fail();
+	ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, LEVEL);
+	ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
+	return zstd;
+}
+
 /* Add the section's name to w->strings first, because @content may be w->strings. */
 int writer_put_section(struct writer *w, int id, const struct bytes *content)
 {
 	uint32_t name_id = writer_name(w, id);
 	size_t room = ZSTD_compressBound(content->size);
+	ZSTD_CCtx *zstd = new_compressor();
 	struct bytes sizes = {};
 	void *packed = mem_alloc(room);
-	size_t size = ZSTD_compress(packed, room, content->data, content->size, LEVEL);
+	size_t size = ZSTD_compress2(zstd, packed, room, content->data, content->size);
 	int ret;
 
 	if (id <= LAST_SECTION)
@@ -154,6 +170,7 @@ int writer_put_section(struct writer *w, int id, const struct bytes *content)
 	      writer_put(w, sizes.data, sizes.size) || writer_put(w, packed, size);
 	bytes_free(&sizes);
 	free(packed);
+	ZSTD_freeCCtx(zstd);
 	return ret ? -1 : 0;
 }
 
@@ -423,18 +440,17 @@ struct writer_cpu *writer_add_cpu(struct writer *w, int cpu)
 
 	new->w = w;
 	new->cpu = cpu;
-	new->zstd = ZSTD_createCCtx();
+	new->zstd = new_compressor();
 	if (w->temporary)
 		new->name = mem_format(WRITER_CPU_FILE, w->temporary, cpu);
 	new->fd = new->name ? path_create_at(AT_FDCWD, new->name) : nameless(w->path);
-	if (new->fd < 0 || !new->zstd) {
+	if (new->fd < 0) {
 		msg_errno("create a temporary file beside", w->path);
 		ZSTD_freeCCtx(new->zstd);
 		free(new->name);
 		free(new);
 		return NULL;
 	}
-	ZSTD_CCtx_setParameter(new->zstd, ZSTD_c_compressionLevel, LEVEL);
 	writer_insert_cpu(w, new);
 	return new;
 }

@@ -68,7 +68,7 @@ static const char pack_format[] =
  */
 struct out {
 	FILE		*file;
-	bool		zstd;
+	ZSTD_CCtx	*zstd;
 	bool		packs;
 	uint32_t	branch_id;
 	uint32_t	pack_id;
@@ -125,7 +125,7 @@ static void end_chunk(struct out *o)
 	o->maps = false;
 	if (o->zstd) {
 		packed = mem_alloc(bound);
-		sizes[0] = ZSTD_compress(packed, bound, o->chunk, o->chunk_used, 3);
+		sizes[0] = ZSTD_compress2(o->zstd, packed, bound, o->chunk, o->chunk_used);
 		put(o->file, sizes, 8);
 		put(o->file, packed, sizes[0]);
 		free(packed);
@@ -556,7 +556,7 @@ static void generate(struct dat *dat, struct out *o, const struct layout *layout
 	put(f, &zero, 8);
 	put_formats(f, dat, o->pack_id != PACK_ID, o->kallsyms);
 	data_at = ftello(f);
-	section(f, 3, NULL, 0, o->zstd);
+	section(f, 3, NULL, 0, !!o->zstd);
 	for (size_t i = 0; i < dat->nr_cpus; i++) {
 		while (ftello(f) % PAGE)
 			put(f, "", 1);
@@ -620,7 +620,10 @@ int main(int argc, char **argv)
 	if (argc == 2)
 		return decode(dat, &layout);
 	o->packs = argc > 4 && !strcmp(argv[4], "packs");
-	o->zstd = argc > 5 && !strcmp(argv[5], "zstd");
+	if (argc > 5 && !strcmp(argv[5], "zstd")) {
+		o->zstd = ZSTD_createCCtx();
+		ZSTD_CCtx_setParameter(o->zstd, ZSTD_c_checksumFlag, 1);
+	}
 	o->drop = argc > 6 ? strtoul(argv[6], NULL, 10) : 0;
 	o->wrong = getenv("BTS_WRONG");
 	shift = getenv("BTS_SHIFT");
