@@ -8,10 +8,8 @@
  * Spectrum-based Fault Localization", 2007). The score is lower if more passed runs have the
  * outcome.
  *
- * Many outcomes have the same score, because one decision determines the outcomes of many later
- * branches. If a branch has the same outcome in each run that reaches the branch, the outcome only
- * follows from an earlier decision (compare "Increase" in Liblit and others, "Scalable Statistical
- * Bug Isolation", 2005). Among outcomes with equal scores, such an outcome is ranked last.
+ * Among outcomes with the same score, those in the program are shown before those in the C and C++
+ * libraries, because the code that reports a failure runs long paths of these libraries.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -62,19 +60,6 @@ static struct suspect *suspect_of(struct suspects *s, uint32_t place)
 	return &s->list[place];
 }
 
-/* Count this run among the runs that reach the branch. Return the number of the branch. */
-static uint32_t reach(struct reading *r, uint32_t object, uint64_t addr)
-{
-	uint32_t source = forest_place(&r->all->forest, object, addr);
-	struct suspect *x = suspect_of(r->all, source);
-
-	if (x->reached_last != r->nr) {
-		x->reached_last = r->nr;
-		x->reached[r->failed]++;
-	}
-	return source;
-}
-
 /* Count this run for an outcome. Return NULL if the run was already counted for this outcome. */
 static struct suspect *count(struct reading *r, uint32_t place)
 {
@@ -102,17 +87,14 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	const struct token *t = p->token;
 	enum branch_kind kind;
 	struct suspect *x;
-	uint32_t source;
 
 	if (addr == t->from.addr || !branch_kind_at(sym->object, addr, &kind) ||
 	    kind != BRANCH_COND)
 		return;
-	source = reach(p->reading, t->objects[1], addr);
-	x = count(p->reading, source);
+	x = count(p->reading, forest_place(&p->reading->all->forest, t->objects[1], addr));
 	if (!x)
 		return;
 	x->straight = true;
-	x->source = source;
 	x->from = (struct place) { sym, addr };
 	x->to = (struct place) { sym, addr + length };
 	x->from_addr = t->from_addr - t->from.addr + addr;
@@ -136,7 +118,6 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 	struct passing p = { .reading = r };
 	const struct token *t;
 	struct suspect *x;
-	uint32_t source;
 
 	(void)task;
 	(void)ts;
@@ -150,12 +131,8 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 	p.token = t;
 	step_each(r->pipe, s, one_insn, &p);
 	/* Do not count an interrupt. The branches before the interrupt were counted above. */
-	if (!r->all->forest.all && noise_step(s))
-		return 0;
-	source = reach(r, t->objects[1], t->from.addr);
-	x = count(r, t->same);
+	x = r->all->forest.all || !noise_step(s) ? count(r, t->same) : NULL;
 	if (x) {
-		x->source = source;
 		x->from = t->from;
 		x->to = t->to;
 		x->from_addr = t->from_addr;
@@ -182,9 +159,14 @@ static int by_score(const void *left, const void *right)
 
 	if (a->score != b->score)
 		return a->score < b->score ? 1 : -1;
-	if (a->decides != b->decides)
-		return a->decides ? -1 : 1;
+	if (a->runtime != b->runtime)
+		return a->runtime ? 1 : -1;
 	return (a->first > b->first) - (a->first < b->first);
+}
+
+static bool is_runtime(struct forest *f, const struct place *place)
+{
+	return f->functions[forest_function(f, place->sym, place->sym->addr, NULL)].runtime;
 }
 
 static void rank(struct suspects *s)
@@ -194,14 +176,13 @@ static void rank(struct suspects *s)
 	s->ranked = mem_alloc((s->nr + 1) * sizeof(*s->ranked));
 	for (size_t i = 0; i < s->nr; i++) {
 		struct suspect *x = &s->list[i];
-		const unsigned int *reached = s->list[x->source].reached;
 		double runs = x->runs[0] + x->runs[1];
 
 		/* Skip an outcome that occurs in no failed run, or in every run. */
 		if (!x->runs[1] || runs == s->nr_paths[0] + s->nr_paths[1])
 			continue;
 		x->score = x->runs[1] / root(failed * runs);
-		x->decides = reached[0] + reached[1] > x->runs[0] + x->runs[1];
+		x->runtime = is_runtime(&s->forest, &x->from);
 		s->ranked[s->nr_ranked++] = *x;
 	}
 	if (s->nr_ranked)
@@ -315,6 +296,8 @@ void suspects_show_json(const struct suspects *s, FILE *out)
 		}
 		json_line(&x->from, "", out);
 		json_line(&x->to, "to_", out);
+		fputs(",\"dso\":", out);
+		text_print_json(out, x->from.sym->object->name);
 		fputs("}\n", out);
 	}
 }

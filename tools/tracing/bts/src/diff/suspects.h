@@ -14,37 +14,30 @@
  * @from:	the branch
  * @to:		the instruction that was executed after the branch
  * @straight:	the branch was not taken
- * @decides:	some runs that reached the branch do not have this outcome
+ * @runtime:	the branch is in the C library, the C++ library or the dynamic linker
  * @runs:	number of passed runs and of failed runs with this outcome
  * @first:	position of this outcome in the first failed run that has it
  * @score:	the Ochiai score, between 0 and 1
  * @last:	the last run that was counted
- * @source:	the number of the branch in @forest
- * @reached:	in the entry of @source: number of passed runs and of failed runs that reached the
- *		branch
- * @reached_last: the last run that was counted in @reached
  */
 struct suspect {
 	struct place	from;
 	struct place	to;
 	uint64_t	from_addr;
 	bool		straight;
-	bool		decides;
+	bool		runtime;
 	unsigned int	runs[2];
 	uint64_t	first;
 	double		score;
 	unsigned int	last;
-	uint32_t	source;
-	unsigned int	reached[2];
-	unsigned int	reached_last;
 };
 
 /**
  * struct suspects - passed and failed runs
  * @paths:	the paths of the traces of passed runs and of failed runs
- * @list:	outcomes and branches, indexed by their number in @forest
+ * @list:	outcomes, indexed by their number in @forest
  * @ranked:	outcomes that occur in failed runs but not in all runs, highest score first; among
- *		equal scores, outcomes with @decides come first
+ *		equal scores, outcomes with @runtime are last
  */
 struct suspects {
 	struct forest	forest;

@@ -197,10 +197,7 @@ static inline uint32_t elem_key(const struct forest *f, uint32_t elem)
 /* Return the token of a step whose straight run begins at @start and has @insns instructions. */
 uint32_t forest_token(struct forest *f, const struct step *s, const struct place *start,
 		      uint32_t insns);
-/*
- * Return the number that identifies the branch instruction at @addr. This number also stands for
- * the outcome "not taken" of the branch.
- */
+/* Return a number for the outcome that the conditional branch at @addr is not taken. */
 uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr);
 /*
  * Return the index of a function. If the code has no symbol, @addr is the entry point; otherwise,

@@ -7,6 +7,7 @@ outside the page, and must contain each difference that the text reports, with t
 both runs. If the source is available, the page must also contain the source line of each
 difference.
 """
+import json
 import os
 import re
 import subprocess
@@ -106,8 +107,17 @@ def read_both(bts, words):
     return text, root, outside(page, root) + links(root)
 
 
+def order_faults(bts, arguments):
+    """Check that the C library's branches are the last ones among those with the same score."""
+    done = subprocess.run([bts, 'diff', '--json', *arguments], stdout=subprocess.PIPE, check=False)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    order = [(-row['score'], bool(re.match('libc[.]|ld-', row['dso']))) for row in rows]
+    return [] if order == sorted(order) else ['the order of the branches: %s' % order]
+
+
 def rank_faults(bts, passed, failed):
     text, root, wrong = read_both(bts, [*passed, '--against', *failed])
+    wrong += order_faults(bts, [*passed, '--against', *failed])
     if root is None:
         return wrong
     wanted = [re.split(' +', line.strip(), maxsplit=3) for line in text.splitlines()
