@@ -60,7 +60,10 @@ int command_trace_name(const char **trace, const char *command, int argc, char *
  */
 int command_input(struct options *o, const char *command, int argc, char **argv);
 
-/* Open the trace with libbts.h, and set the user's filters. On failure, print a message and return NULL. */
+/*
+ * Open the trace with libbts.h, and set the user's filters. On failure, print a message and return
+ * NULL.
+ */
 struct bts_trace *command_trace(const struct options *o);
 /*
  * Print the summary, report a failure to read the trace, and close the trace. Returns @status, or

@@ -20,7 +20,7 @@ struct perf_data *perf_data_open(const char *path);
 void perf_data_close(struct perf_data *data);
 bool perf_data_is_intel_bts(const struct perf_data *data);
 /*
- * Report whether branches in the kernel were recorded. If not, a file that perf recorded with intel_bts still contains
+ * Report whether branches in the kernel were recorded. If not, a file from intel_bts still contains
  * the branches from user space into the kernel.
  */
 bool perf_data_has_kernel_side(const struct perf_data *data);

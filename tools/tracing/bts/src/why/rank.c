@@ -89,7 +89,10 @@ static bool is_condition_of(const struct trail *t, const struct condition *c,
 	       !!c->same == is_taken(t->forest, d);
 }
 
-/* Find the condition that decided a difference. Begin at *@from, because differences are sorted by time. */
+/*
+ * Find the condition that decided a difference. Begin at *@from, because differences are sorted by
+ * time.
+ */
 static const struct condition *condition_of(const struct trail *t, const struct difference *d,
 					    size_t *from)
 {

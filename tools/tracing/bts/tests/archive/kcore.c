@@ -6,9 +6,10 @@
  *
  * The test saves the code, changes a page of the text, removes a module, and saves the code again.
  *
- * The made-up kernel consists of three pages of text, a module and a BPF program. The last page of text is
- * incomplete in kcore. The module has two functions in neighbouring pages. The BPF program is not
- * in kcore. Each page begins with its own address, so that the test can detect a misplaced page.
+ * The made-up kernel consists of three pages of text, a module and a BPF program. The last page of
+ * text is incomplete in kcore. The module has two functions in neighbouring pages. The BPF program
+ * is not in kcore. Each page begins with its own address, so that the test can detect a misplaced
+ * page.
  */
 #include <elf.h>
 #include <fcntl.h>
