@@ -166,7 +166,9 @@ static int by_score(const void *left, const void *right)
 
 static bool is_runtime(struct forest *f, const struct place *place)
 {
-	return f->functions[forest_function(f, place->sym, place->sym->addr, NULL)].runtime;
+	uint32_t function = forest_function(f, place->sym, place->sym->addr, NULL);
+
+	return f->functions[function].runtime;
 }
 
 static void rank(struct suspects *s)

@@ -107,17 +107,18 @@ def read_both(bts, words):
     return text, root, outside(page, root) + links(root)
 
 
-def order_faults(bts, arguments):
+def order_faults(bts, words):
     """Check that the C library's branches are the last ones among those with the same score."""
-    done = subprocess.run([bts, 'diff', '--json', *arguments], stdout=subprocess.PIPE, check=False)
+    done = subprocess.run([bts, 'diff', '--json', *words], stdout=subprocess.PIPE, check=False)
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     order = [(-row['score'], bool(re.match('libc[.]|ld-', row['dso']))) for row in rows]
     return [] if order == sorted(order) else ['the order of the branches: %s' % order]
 
 
 def rank_faults(bts, passed, failed):
-    text, root, wrong = read_both(bts, [*passed, '--against', *failed])
-    wrong += order_faults(bts, [*passed, '--against', *failed])
+    words = [*passed, '--against', *failed]
+    text, root, wrong = read_both(bts, words)
+    wrong += order_faults(bts, words)
     if root is None:
         return wrong
     wanted = [re.split(' +', line.strip(), maxsplit=3) for line in text.splitlines()
