@@ -25,7 +25,7 @@ static void start(char **argv)
 	err(127, "%s", argv[0]);
 }
 
-/* The address of the last instruction, or 0 if there is no address to write. */
+/* The address of the last instruction, or 0 if no address remains to be written. */
 static uint64_t last;
 
 static void write_last(void)

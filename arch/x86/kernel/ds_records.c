@@ -205,7 +205,7 @@ static bool ds_is_nmi_entry(u64 addr)
 	return entry;
 }
 
-/* Return the index of the branch to the NMI's entry point, or @nr if there is none. */
+/* Return the index of the branch to the NMI's entry point, or @nr if no record shows it. */
 static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
 				unsigned int head, unsigned int nr)
 {

@@ -42,7 +42,7 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 
 	pids = rcu_dereference_sched(tr->function_pids);
 	no_pids = rcu_dereference_sched(tr->function_no_pids);
-	/* If there are no lists, each task is a target. Ignore ftrace's decision, which is old. */
+	/* Without lists, each task is a target. Ignore ftrace's decision, which is outdated. */
 	if (!pids && !no_pids)
 		return true;
 	if (task != current)

@@ -89,7 +89,7 @@ static u64 bts_get_aligned(u64 from, u64 units)
 	return (from & ~15ULL) + 16 * units;
 }
 
-/* Set *to to the sum of @length and a node's @from. Return: false if there is no such node. */
+/* Set *to to the sum of @length and a node's @from. Return: false if the node does not exist. */
 static bool bts_get_call(const struct bts_decoder *d, unsigned int back, u64 length,
 			 u64 *to)
 {

@@ -92,7 +92,7 @@ void queue_end(struct queue *q);
 /* The pipeline gets the oldest batch (NULL after the last batch), and releases it. */
 struct batch *queue_peek(struct queue *q);
 void queue_next(struct queue *q);
-/* The pipeline tells the thread to stop. */
+/* The pipeline asks the thread to stop. */
 void queue_stop(struct queue *q);
 
 #endif

@@ -48,7 +48,7 @@ uint32_t side_begin(const struct calls *c);
 int64_t find_sym(const struct calls *c, const struct sym *sym, uint32_t begin);
 /*
  * Search the frames from index @begin for the innermost chain of tail calls that returns to @to.
- * Return the index of the chain's first frame, or -1 if there is no such chain.
+ * Return the index of the chain's first frame, or -1 if the chain does not exist.
  */
 int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin);
 /* Mark the stack as a guess, and count the guess. */

@@ -156,7 +156,7 @@ size_t gdb_read_memory(const struct gdb_session *g, uint64_t addr, uint8_t *byte
 /* kernel_file.c: create an ELF file for the kernel. On failure, print a message and return -1. */
 int gdb_make_kernel_file(const struct object *kernel);
 
-/* xfer.c: write the document of qXfer:@object:read:@annex:. Return false if there is none. */
+/* xfer.c: write the document of qXfer:@object:read:@annex:. Return false if it does not exist. */
 bool gdb_document(struct gdb_session *g, const struct gdb_thread *t, const char *object,
 		  const char *annex, struct bytes *out);
 
