@@ -418,7 +418,7 @@ bool cpu_reader_start(struct cpu_reader *r, struct dat *dat, struct dat_cpu *cpu
 {
 	*r = (struct cpu_reader) { .dat = dat, .cpu = cpu, .layout = layout };
 	dat_pages_open(&r->pages, dat, cpu);
-	queue_init(&r->queue);
+	queue_init(&r->queue, dat->nr_cpus);
 	errno = pthread_create(&r->thread, NULL, run_thread, r);
 	r->started = !errno;
 	if (errno)

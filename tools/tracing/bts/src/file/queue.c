@@ -16,13 +16,15 @@
 #include "lib/mem.h"
 #include "queue.h"
 
-void queue_init(struct queue *q)
+void queue_init(struct queue *q, size_t nr_queues)
 {
-	*q = (struct queue) {};
+	*q = (struct queue) { .size = QUEUE_ALL / nr_queues };
+	if (q->size < QUEUE_MIN)
+		q->size = QUEUE_MIN;
 	pthread_mutex_init(&q->lock, NULL);
 	pthread_cond_init(&q->filled, NULL);
 	pthread_cond_init(&q->emptied, NULL);
-	q->ring = mem_alloc(QUEUE_SIZE * sizeof(*q->ring));
+	q->ring = mem_alloc(q->size * sizeof(*q->ring));
 }
 
 void queue_free(struct queue *q)
@@ -38,18 +40,18 @@ struct batch *queue_reserve(struct queue *q)
 	bool stop;
 
 	pthread_mutex_lock(&q->lock);
-	while (q->in - q->out == QUEUE_SIZE && !q->stop)
+	while (q->in - q->out == q->size && !q->stop)
 		pthread_cond_wait(&q->emptied, &q->lock);
 	stop = q->stop;
 	pthread_mutex_unlock(&q->lock);
-	return stop ? NULL : &q->ring[q->in % QUEUE_SIZE];
+	return stop ? NULL : &q->ring[q->in % q->size];
 }
 
 void queue_commit(struct queue *q)
 {
 	pthread_mutex_lock(&q->lock);
 	q->in++;
-	if (q->in - q->out == QUEUE_SIZE / 2)
+	if (q->in - q->out == q->size / 2)
 		pthread_cond_signal(&q->filled);
 	pthread_mutex_unlock(&q->lock);
 }
@@ -68,18 +70,18 @@ struct batch *queue_peek(struct queue *q)
 
 	pthread_mutex_lock(&q->lock);
 	if (q->in == q->out)
-		while (q->in - q->out < QUEUE_SIZE / 2 && !q->ended)
+		while (q->in - q->out < q->size / 2 && !q->ended)
 			pthread_cond_wait(&q->filled, &q->lock);
 	ready = q->in != q->out;
 	pthread_mutex_unlock(&q->lock);
-	return ready ? &q->ring[q->out % QUEUE_SIZE] : NULL;
+	return ready ? &q->ring[q->out % q->size] : NULL;
 }
 
 void queue_next(struct queue *q)
 {
 	pthread_mutex_lock(&q->lock);
 	q->out++;
-	if (q->in - q->out == QUEUE_SIZE / 2)
+	if (q->in - q->out == q->size / 2)
 		pthread_cond_signal(&q->emptied);
 	pthread_mutex_unlock(&q->lock);
 }

@@ -59,11 +59,17 @@ struct batch {
 	};
 };
 
-#define QUEUE_SIZE	16
+/*
+ * The queues of all CPUs together have QUEUE_ALL batches, but each queue has at least QUEUE_MIN.
+ * QUEUE_ALL batches do not fit into a core's cache. In a small ring, most lines that one core writes
+ * would still be in the other core's cache, which is slower than memory.
+ */
+#define QUEUE_ALL	256
+#define QUEUE_MIN	16
 
 /**
  * struct queue - a ring of batches, which the thread fills and the pipeline empties
- * @ring:	QUEUE_SIZE batches
+ * @ring:	@size batches
  * @in:		the number of batches filled so far; protected by @lock, like the members below
  * @out:	the number of batches emptied so far
  * @ended:	the thread adds no more batches
@@ -74,13 +80,15 @@ struct queue {
 	pthread_cond_t		filled;
 	pthread_cond_t		emptied;
 	struct batch		*ring;
+	uint32_t		size;
 	uint64_t		in;
 	uint64_t		out;
 	bool			ended;
 	bool			stop;
 };
 
-void queue_init(struct queue *q);
+/* Allocate the queue of one of @nr_queues CPUs. */
+void queue_init(struct queue *q, size_t nr_queues);
 void queue_free(struct queue *q);
 
 /* The thread reserves a batch (NULL if the pipeline has stopped), fills it, and commits it. */
