@@ -410,6 +410,24 @@ int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 	return over || due || crash ? NMI_HANDLED : NMI_DONE;
 }
 
+/**
+ * ds_bts_emergency_stop - switch BTS off on this CPU, because a crash kernel starts
+ *
+ * Some crashes start the crash kernel without an oops or a panic, for example an NMI of UV
+ * systems. While that kernel starts, the DS area is not mapped any more.
+ *
+ * Context: Any, with interrupts off. This CPU does not return to what it did before.
+ */
+void ds_bts_emergency_stop(void)
+{
+	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
+
+	/* An NMI that returns must not switch BTS on again. */
+	WRITE_ONCE(c->ctl, 0);
+	if (c->ds)
+		ds_switch_off();
+}
+
 /* --- The probe: does the hardware work as documented? ------------------------------ */
 
 /* One try may fail because an NMI from another source comes or a record is wrong (AAJ122). */

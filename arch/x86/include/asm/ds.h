@@ -192,6 +192,7 @@ void ds_bts_update_all(enum ds_drain_cause cause);
 void ds_bts_flush_all(void);
 void ds_bts_flush_cpu(void);
 void ds_bts_crash(void);
+void ds_bts_emergency_stop(void);
 unsigned int ds_bts_get_threshold(void);
 int ds_bts_set_threshold(unsigned int records);
 bool ds_bts_running(int cpu);
@@ -227,6 +228,10 @@ static __always_inline void ds_bts_nmi_enter(void)
 }
 
 static __always_inline void ds_bts_nmi_leave(unsigned long ip)
+{
+}
+
+static inline void ds_bts_emergency_stop(void)
 {
 }
 
