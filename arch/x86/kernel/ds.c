@@ -225,10 +225,21 @@ static int ds_cpu_online(unsigned int cpu)
 
 static struct ds_job ds_leave = { DS_DRAIN_OFFLINE, ds_put_back };
 
+/*
+ * Give this CPU's BTS back. Here, no drain can be running on this CPU. If @busy is set, an oops
+ * has ended a drain, and without the reset this CPU would never record again.
+ * Context: this CPU, interrupts off, not in an NMI.
+ */
+static void ds_leave_cpu(void *unused)
+{
+	WRITE_ONCE(this_cpu_ptr(&ds_bts_cpu)->busy, DS_FREE);
+	ds_run(&ds_leave);
+}
+
 /* Context: on @cpu, interrupts off. */
 static int ds_cpu_dying(unsigned int cpu)
 {
-	ds_run(&ds_leave);
+	ds_leave_cpu(NULL);
 	return 0;
 }
 
@@ -247,7 +258,7 @@ static void ds_resume(void *unused)
 /* Stop BTS, because the next kernel (kexec) may reuse the memory. Context: interrupts on. */
 static void ds_shutdown(void *unused)
 {
-	on_each_cpu(ds_run, &ds_leave, true);
+	on_each_cpu(ds_leave_cpu, NULL, true);
 }
 
 static const struct syscore_ops ds_syscore_ops = {
