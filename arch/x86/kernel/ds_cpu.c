@@ -231,10 +231,15 @@ __ds_text void ds_run(void *data)
 	ds_bts_resume();
 }
 
-/* Unmask the PMI. Return: false if the PMI was not masked. Context: this CPU, interrupts off. */
+/*
+ * Unmask the PMI. While KVM lends the PMU to a guest, LVTPC has the guest's vector and mask, so
+ * do not change it. Return: false if the PMI was not masked. Context: this CPU, interrupts off.
+ */
 static bool ds_unmask_pmi(void)
 {
-	if (!(apic_read(APIC_LVTPC) & APIC_LVT_MASKED))
+	const u32 masked = APIC_LVT_MASKED | APIC_DM_NMI;
+
+	if ((apic_read(APIC_LVTPC) & (APIC_LVT_MASKED | APIC_MODE_MASK)) != masked)
 		return false;
 	apic_write(APIC_LVTPC, APIC_DM_NMI);
 	return true;
@@ -534,7 +539,7 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
 	c->end = ds->bts_buffer_base;
 	ds_empty(c);
 	WRITE_ONCE(c->ctl, DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS | DEBUGCTLMSR_BTINT);
-	ds_unmask_pmi();
+	apic_write(APIC_LVTPC, APIC_DM_NMI);
 	for (i = 0; fault && i < DS_PROBE_TRIES; i++)
 		fault = ds_try(c);
 	ds_settle(c);

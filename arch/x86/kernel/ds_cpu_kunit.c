@@ -132,11 +132,14 @@ static void ds_test_pmi_due(struct kunit *test)
 	KUNIT_EXPECT_NE(test, c.pmi, DS_PMI_DUE);
 }
 
-/* If a drain finds a full buffer and a masked PMI, the PMI was lost, so the drain unmasks PMIs. */
+/*
+ * If a drain finds a full buffer and a masked PMI, the PMI was lost, so the drain unmasks PMIs. But
+ * the drain does not change the entry that KVM has written for a guest.
+ */
 static void ds_test_pmi_masked(struct kunit *test)
 {
-	struct ds_bts_cpu not_full = { }, full = { };
-	u32 before, kept, unmasked;
+	struct ds_bts_cpu not_full = { }, full = { }, lent = { };
+	u32 before, kept, unmasked, guest;
 	unsigned long flags;
 
 	local_irq_save(flags);
@@ -146,6 +149,9 @@ static void ds_test_pmi_masked(struct kunit *test)
 	kept = apic_read(APIC_LVTPC);
 	ds_expect_pmi(&full, true);
 	unmasked = apic_read(APIC_LVTPC);
+	apic_write(APIC_LVTPC, APIC_DM_FIXED | LOCAL_TIMER_VECTOR | APIC_LVT_MASKED);
+	ds_expect_pmi(&lent, true);
+	guest = apic_read(APIC_LVTPC);
 	apic_write(APIC_LVTPC, before);
 	local_irq_restore(flags);
 
@@ -153,6 +159,7 @@ static void ds_test_pmi_masked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, not_full.pmi, DS_PMI_DUE);
 	KUNIT_EXPECT_EQ(test, unmasked, APIC_DM_NMI);
 	KUNIT_EXPECT_EQ(test, full.pmi, DS_PMI_NONE);
+	KUNIT_EXPECT_EQ(test, guest, APIC_DM_FIXED | LOCAL_TIMER_VECTOR | APIC_LVT_MASKED);
 }
 
 /*
