@@ -190,6 +190,16 @@ static void ds_test_put_back(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, t->batch.wrapped);
 	KUNIT_EXPECT_EQ(test, ds_late(&t->cpu), 0);
 	ds_test_expect(test, 0, 70);
+
+	/* The end of a circular buffer that has not wrapped is still zero. */
+	t->circular = true;
+	ds_test_start(t, 100, 0);
+	ds_test_store_nr(t, 70);
+	t->ds.bts_index = t->ds.bts_buffer_base;
+	ds_test_store_nr(t, 30);
+	ds_test_drain(t);
+	KUNIT_EXPECT_TRUE(test, t->batch.wrapped);
+	ds_test_expect(test, 31, 69);
 }
 
 static void ds_test_wrap_one(struct kunit *test, unsigned int size,

@@ -107,6 +107,19 @@ bool ds_has_records(const struct debug_store *ds)
 	return READ_ONCE(ds->bts_index) != ds->bts_buffer_base || ds_has_wrapped(ds);
 }
 
+/*
+ * Return the number of records in @slice up to the last one that is not zero. If perf resets the
+ * index of a circular buffer that has not wrapped yet, the end of the buffer is still zero.
+ */
+static unsigned int ds_nr_stored(const struct ds_bts_slice *slice)
+{
+	unsigned int nr = slice->nr;
+
+	while (nr && !slice->rec[nr - 1].from && !slice->rec[nr - 1].to)
+		nr--;
+	return nr;
+}
+
 /**
  * ds_slice - find the records that a CPU has stored
  * @c:		the CPU's state; BTS is off
@@ -134,6 +147,7 @@ void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 	/* With late records, the CPU may wrap around even after BTS was switched off. */
 	last = first <= nr ? nr : slots;
 	batch->slice[0] = (struct ds_bts_slice){ rec + first, last - first };
+	batch->slice[0].nr = ds_nr_stored(&batch->slice[0]);
 	batch->slice[1] = (struct ds_bts_slice){ rec, first <= nr ? 0 : nr };
 }
 
