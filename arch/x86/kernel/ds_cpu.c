@@ -306,7 +306,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 		ds_expect_pmi(c, batch.full);
 	if ((c->ctl & DEBUGCTLMSR_BTS_OFF_OS) && !(c->traits & DS_TRAIT_CPL))
 		c->traits |= ds_cpl_trait(&batch);
-	ds_cut_own(&batch, c, ip != DS_NOWHERE);
+	ds_cut_own(&batch, c, ip);
 	c->back = DS_NOWHERE;
 	if (cause == DS_DRAIN_INTERRUPT)
 		c->idle_pmis = ds_bts_nr(&batch) ? 0 : c->idle_pmis + 1;

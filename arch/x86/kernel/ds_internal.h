@@ -105,7 +105,7 @@ bool ds_has_wrapped(const struct debug_store *ds);
 unsigned int ds_late(const struct ds_bts_cpu *c);
 bool ds_has_records(const struct debug_store *ds);
 void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch);
-void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, bool nmi);
+void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, unsigned long ip);
 unsigned int ds_cpl_trait(const struct ds_bts_batch *batch);
 u64 ds_ctl(unsigned int mode, bool has_cpl);
 

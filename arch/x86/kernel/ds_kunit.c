@@ -33,7 +33,7 @@ struct ds_test {
 	struct ds_bts_batch	batch;
 	u64			stored;
 	unsigned int		late;
-	bool			nmi;
+	unsigned long		ip;
 	bool			circular;
 	bool			lazy;
 };
@@ -58,7 +58,7 @@ static void ds_test_start(struct ds_test *t, unsigned int slots, unsigned int re
 	t->ds.bts_buffer_base = base;
 	t->ds.bts_index = base;
 	t->ds.bts_absolute_maximum = base + slots * sizeof(*t->slot) + rest;
-	t->nmi = false;
+	t->ip = DS_NOWHERE;
 	t->cpu = (struct ds_bts_cpu){
 		.ds	= &t->ds,
 		.back	= DS_NOWHERE,
@@ -116,7 +116,7 @@ static void ds_test_drain_late(struct ds_test *t, unsigned int late)
 	t->batch = (struct ds_bts_batch){ };
 	t->late = ds_late(&t->cpu);
 	ds_slice(&t->cpu, &t->batch);
-	ds_cut_own(&t->batch, &t->cpu, t->nmi);
+	ds_cut_own(&t->batch, &t->cpu, t->ip);
 }
 
 static void ds_test_drain(struct ds_test *t)
@@ -355,7 +355,7 @@ static void ds_test_return_thunk(struct kunit *test)
 static void ds_test_nmi(struct ds_test *t, unsigned int before, unsigned int way)
 {
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-	t->nmi = true;
+	t->ip = DS_TEST_IP;
 	ds_test_store_nr(t, before);
 	ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
 	while (--way)
@@ -389,7 +389,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 
 	/* If the NMI interrupted .text..ds, the branch into .text..ds is an own branch, too. */
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-	t->nmi = true;
+	t->ip = DS_TEST_IP;
 	ds_test_store_nr(t, 7);
 	ds_test_enter(t);
 	ds_test_store(t, ds_test_place() + 1, DS_TEST_ENTRY);
@@ -408,7 +408,7 @@ static void ds_test_nmi_wrong(struct kunit *test)
 	int i;
 
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-	t->nmi = true;
+	t->ip = DS_TEST_IP;
 	ds_test_store_nr(t, 50);
 	ds_test_store(t, DS_TEST_IP, DS_TEST_OTHER);
 	ds_test_store_nr(t, 100);
@@ -448,7 +448,7 @@ static void ds_test_nmi_entries(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(entries); i++) {
 		ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-		t->nmi = true;
+		t->ip = DS_TEST_IP;
 		ds_test_store(t, DS_TEST_IP, (unsigned long)entries[i]);
 		ds_test_store_nr(t, 100);
 		ds_test_store(t, DS_TEST_IP, (unsigned long)entries[i]);
@@ -465,7 +465,7 @@ static void ds_test_nmi_no_entry(struct kunit *test)
 	struct ds_test *t = test->priv;
 
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-	t->nmi = true;
+	t->ip = DS_TEST_IP;
 	ds_test_store_nr(t, 100);
 	ds_test_store(t, DS_TEST_IP, DS_TEST_OTHER);
 	ds_test_store_nr(t, 9);
@@ -484,7 +484,7 @@ static void ds_test_nmi_user(struct kunit *test)
 	for (crossing = 0; crossing < 2; crossing++) {
 		ds_test_start(t, DS_TEST_SLOTS - 1, 0);
 		t->cpu.ctl |= DEBUGCTLMSR_BTS_OFF_OS;
-		t->nmi = true;
+		t->ip = DS_TEST_USER;
 		t->cpu.back = DS_TEST_USER;
 		if (crossing)
 			ds_test_store(t, DS_TEST_KERNEL, DS_TEST_USER);
@@ -496,6 +496,40 @@ static void ds_test_nmi_user(struct kunit *test)
 		ds_test_drain(t);
 		KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), 22);
 		KUNIT_EXPECT_EQ(test, t->batch.unsure, 0);
+	}
+}
+
+/*
+ * If BTS_OFF_OS or BTS_OFF_USR hides the branch to the NMI's entry point, an earlier branch to an
+ * entry point is not taken for it. With BTS_OFF_USR, some CPUs store the branch.
+ */
+static void ds_test_nmi_hidden(struct kunit *test)
+{
+	struct ds_test *t = test->priv;
+	int stored;
+
+	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
+	t->cpu.ctl |= DEBUGCTLMSR_BTS_OFF_OS;
+	t->ip = DS_TEST_IP;
+	ds_test_store_nr(t, 20);
+	ds_test_store(t, DS_TEST_USER, DS_TEST_ENTRY);
+	ds_test_drain(t);
+	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), 21);
+	KUNIT_EXPECT_EQ(test, t->batch.own + t->batch.unsure, 0);
+
+	for (stored = 0; stored < 2; stored++) {
+		ds_test_start(t, DS_TEST_SLOTS - 1, 0);
+		t->cpu.ctl |= DEBUGCTLMSR_BTS_OFF_USR;
+		t->ip = DS_TEST_USER;
+		ds_test_store_nr(t, 20);
+		ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
+		ds_test_store_nr(t, 20);
+		if (stored)
+			ds_test_store(t, DS_TEST_USER, DS_TEST_ENTRY);
+		ds_test_store_nr(t, 9);
+		ds_test_drain(t);
+		KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), stored ? 41 : 50);
+		KUNIT_EXPECT_EQ(test, t->batch.unsure, stored ? 0 : 50);
 	}
 }
 
@@ -567,7 +601,7 @@ static void ds_test_full(struct kunit *test)
 	struct ds_test *t = test->priv;
 
 	ds_test_start(t, DS_TEST_SLOTS, 0);
-	t->nmi = true;
+	t->ip = DS_TEST_IP;
 	ds_test_store_nr(t, DS_TEST_SLOTS - 3);
 	ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
 	ds_test_store_nr(t, 9);
@@ -678,6 +712,7 @@ static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_nmi_entries),
 	KUNIT_CASE(ds_test_nmi_no_entry),
 	KUNIT_CASE(ds_test_nmi_user),
+	KUNIT_CASE(ds_test_nmi_hidden),
 	KUNIT_CASE(ds_test_nmi_head),
 	KUNIT_CASE(ds_test_nmi_head_own),
 	KUNIT_CASE(ds_test_interrupted),

@@ -219,9 +219,19 @@ static bool ds_is_nmi_entry(u64 addr)
 	return entry;
 }
 
+/* Report whether @rec may be the branch to the entry point of an NMI that interrupted @ip. */
+static bool ds_is_entry_from(const struct ds_bts_cpu *c, const struct ds_bts_record *rec,
+			     unsigned long ip)
+{
+	/* With BTS_OFF_USR, some CPUs do not store the branch from user mode to the entry point. */
+	if ((c->ctl & DEBUGCTLMSR_BTS_OFF_USR) && ds_is_user(ip) && !ds_is_user(rec->from))
+		return false;
+	return ds_is_nmi_entry(rec->to);
+}
+
 /* Return the index of the branch to the NMI's entry point, or @nr if no record shows it. */
 static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
-				unsigned int head, unsigned int nr)
+				unsigned long ip, unsigned int head, unsigned int nr)
 {
 	unsigned int window = ds_nmi_window(c, nr - head);
 	unsigned int i;
@@ -229,8 +239,11 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_
 	/* If BTS was off when the NMI came (e.g. after a VM exit), no record shows its start. */
 	if (!(c->debugctl & DEBUGCTLMSR_TR))
 		window = 0;
+	/* With BTS_OFF_OS, no record shows the start of an NMI that interrupts the kernel. */
+	if ((c->ctl & DEBUGCTLMSR_BTS_OFF_OS) && !ds_is_user(ip))
+		window = 0;
 	for (i = nr; !batch->full && i > nr - window; i--) {
-		if (ds_is_nmi_entry(ds_rec(batch, i - 1)->to))
+		if (ds_is_entry_from(c, ds_rec(batch, i - 1), ip))
 			return i - 1;
 	}
 	batch->unsure += c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? 0 : window;
@@ -242,13 +255,13 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_
  * interrupted code in .text..ds, the NMI's records may be between own records.
  */
 static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
-				bool nmi, unsigned int head)
+				unsigned long ip, unsigned int head)
 {
 	unsigned int tail = ds_bts_nr(batch);
 	unsigned int i;
 
-	if (nmi)
-		tail = ds_nmi_tail(batch, c, head, tail);
+	if (ip != DS_NOWHERE)
+		tail = ds_nmi_tail(batch, c, ip, head, tail);
 	for (i = tail; i > head; i--) {
 		if (ds_is_own(ds_rec(batch, i - 1)))
 			tail = i - 1;
@@ -262,15 +275,16 @@ static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_
  * ds_cut_own - leave own records out of a batch
  * @batch:	the batch, whose @own and @unsure this function increases
  * @c:		the CPU's state, which shows how the last drain ended and how this drain began
- * @nmi:	this drain is in an NMI that has switched BTS off at its entry
+ * @ip:		if this drain is in an NMI that has switched BTS off at its entry, the interrupted
+ *		address; otherwise DS_NOWHERE
  *
  * To find the entry code and the exit code of an NMI, this function searches at most
  * DS_NMI_RECORDS records for each.
  */
-void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, bool nmi)
+void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, unsigned long ip)
 {
 	unsigned int head = ds_own_head(batch, c);
-	unsigned int tail = ds_own_tail(batch, c, nmi, head);
+	unsigned int tail = ds_own_tail(batch, c, ip, head);
 	unsigned int end = ds_bts_nr(batch) - tail;
 	struct ds_bts_slice *slice = batch->slice;
 	unsigned int skip = min(head, slice[0].nr);
@@ -282,7 +296,7 @@ void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, bool nmi
 	slice[1].nr -= head - skip;
 	slice[1].rec += head - skip;
 	/* If the last record was own, the branches that found no room were own, too. */
-	if (end && !nmi)
+	if (end && ip == DS_NOWHERE)
 		batch->full = false;
 }
 
