@@ -238,10 +238,12 @@ static enum run_verdict find_run(struct step *s, bool near, struct run *run)
 	if (s->at_start.sym->object->code == o->code &&
 	    s->start - s->at_start.addr == s->from - s->at_from.addr)
 		verdict = code_run(o, s->at_start.addr, s->at_from.addr, run);
-	if (verdict == RUN_IMPOSSIBLE && near &&
-	    code_run(o, s->at_from.addr, s->at_from.addr, run) == RUN_UNKNOWN)
-		verdict = RUN_UNKNOWN;
-	return verdict;
+	if (verdict != RUN_IMPOSSIBLE)
+		return verdict;
+	/* Read the branch even if it is far away, because its kind does not depend on the run. */
+	if (code_run(o, s->at_from.addr, s->at_from.addr, run) == RUN_UNKNOWN && near)
+		return RUN_UNKNOWN;
+	return RUN_IMPOSSIBLE;
 }
 
 void step_resolve(struct step *s, bool near)
