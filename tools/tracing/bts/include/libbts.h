@@ -202,7 +202,8 @@ enum bts_frame_kind {
  * @sym:	function
  * @kind:	how the function was entered
  * @depth:	number of outer frames on the same stack
- * @stack:	number of the task's stack; most tasks have only stack 0
+ * @stack:	number of the task's stack; most tasks have only stack 0. If a later branch shows
+ *		that a guess was wrong, unfinished calls move to another stack, without a callback
  * @time:	when the function was entered
  * @ret:	address to which the function returns; 0 if unknown
  * @insns:	number of instructions executed on this stack since the function was entered,

@@ -70,7 +70,17 @@ static void leave(struct calls *c, struct frame *f)
 	n->branches += f->branches;
 }
 
-static const struct calls_ops ops = { .enter = enter, .leave = leave };
+/* Count at the old place what the frame has executed so far. */
+static void detach(struct calls *c, struct frame *f)
+{
+	leave(c, f);
+	f->insns = 0;
+	f->branches = 0;
+}
+
+static const struct calls_ops ops = {
+	.enter = enter, .leave = leave, .detach = detach, .attach = enter,
+};
 
 static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 {

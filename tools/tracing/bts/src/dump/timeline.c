@@ -83,7 +83,8 @@ static void guessed(struct calls *c)
 }
 
 static const struct calls_ops ops = {
-	.enter = enter, .leave = leave, .change = change, .guess = guessed,
+	.enter = enter, .leave = leave, .detach = leave, .attach = enter, .change = change,
+	.guess = guessed,
 };
 
 static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)

@@ -95,30 +95,50 @@ static bool wanted(const struct arcs *a, struct sym *sym)
 	return sym->priv == (void *)1;
 }
 
+static struct sym *caller_of(const struct calls *c)
+{
+	return c->now.depth > 1 ? c->now.frames[c->now.depth - 2].sym : NULL;
+}
+
+static bool is_counted(const struct calls *c, const struct frame *f)
+{
+	struct sym *caller = caller_of(c);
+
+	return wanted(c->ctx, f->sym) || (caller && wanted(c->ctx, caller));
+}
+
 static void enter(struct calls *c, struct frame *f)
 {
-	struct arcs *a = c->ctx;
-
-	if (wanted(a, f->sym) ||
-	    (c->now.depth > 1 && wanted(a, c->now.frames[c->now.depth - 2].sym)))
+	if (is_counted(c, f))
 		live_of(c, f->sym)->nr++;
+}
+
+/* Remove the frame from the live frames, and return the number of the function's other frames. */
+static uint32_t remove_live(struct calls *c, const struct frame *f)
+{
+	struct live *live = live_of(c, f->sym);
+
+	if (live->nr)
+		live->nr--;
+	return live->nr;
+}
+
+static void detach(struct calls *c, struct frame *f)
+{
+	if (is_counted(c, f))
+		remove_live(c, f);
 }
 
 static void leave(struct calls *c, struct frame *f)
 {
-	struct sym *caller = c->now.depth > 1 ? c->now.frames[c->now.depth - 2].sym : NULL;
 	struct arcs *a = c->ctx;
-	struct tally_key key = { .a = f->sym, .b = caller };
+	struct tally_key key = { .a = f->sym, .b = caller_of(c) };
 	struct tally_entry *e;
-	struct live *live;
 	bool nested;
 
-	if (!wanted(a, f->sym) && (!caller || !wanted(a, caller)))
+	if (!is_counted(c, f))
 		return;
-	live = live_of(c, f->sym);
-	if (live->nr)
-		live->nr--;
-	nested = live->nr;
+	nested = remove_live(c, f);
 	if (a->sites)
 		key.b_addr = f->site.addr;
 	e = tally_get(&a->tally, &key);
@@ -130,7 +150,9 @@ static void leave(struct calls *c, struct frame *f)
 	}
 }
 
-static const struct calls_ops ops = { .enter = enter, .leave = leave };
+static const struct calls_ops ops = {
+	.enter = enter, .leave = leave, .detach = detach, .attach = enter,
+};
 
 void arcs_step(struct arcs *a, struct task *t, const struct step *s, uint64_t ts)
 {

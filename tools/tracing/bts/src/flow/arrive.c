@@ -159,8 +159,11 @@ static void correct(struct calls *c, uint32_t index, uint32_t way)
 	const struct stack *right = &c->others[index];
 	uint32_t depth = right->depth - way;
 
-	if (c->now.doubtful && calls_real(c)->sym == right->frames[depth - 1].sym)
-		move_frames(c, index, depth);
+	if (!c->now.doubtful || calls_real(c)->sym != right->frames[depth - 1].sym)
+		return;
+	/* The inlined frames on top belong to the code that is now executed, on stack @index. */
+	pop_to(c, calls_depth(c));
+	move_frames(c, index, depth);
 }
 
 static bool land_on_stack(struct calls *c, const struct step *s, bool is_switch)

@@ -66,6 +66,13 @@ struct calls_ops {
 	void	(*enter)(struct calls *c, struct frame *f);
 	/* Called when the frame @f ends. If calls->closing is set, the trace or the task ends. */
 	void	(*leave)(struct calls *c, struct frame *f);
+	/*
+	 * Called if a later branch shows that the frame @f belongs to another stack. The frame is
+	 * detached from its stack, and then attached to the other stack. In both calls, @f is the
+	 * innermost frame of calls->now. The call does not end, so do not count a second call.
+	 */
+	void	(*detach)(struct calls *c, struct frame *f);
+	void	(*attach)(struct calls *c, struct frame *f);
 	/* Called when the task continues on another stack, which may be new. */
 	void	(*change)(struct calls *c);
 	/* Called when the innermost frame is a guess. */

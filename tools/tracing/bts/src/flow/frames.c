@@ -179,18 +179,34 @@ static struct stack take_stack(struct calls *c, uint32_t i)
 	return taken;
 }
 
+/* Detach the frames of c->others[i], from index @depth on, innermost first. */
+static void detach_frames(struct calls *c, uint32_t i, uint32_t depth)
+{
+	struct stack current = c->now;
+
+	c->now = c->others[i];
+	skip_counts(c, &c->others[i]);
+	c->now.insns = c->insns;
+	c->now.branches = c->branches;
+	for (; c->now.depth > depth; c->now.depth--)
+		if (c->ops->detach)
+			c->ops->detach(c, calls_top(c));
+	c->others[i] = c->now;
+	c->now = current;
+}
+
 void move_frames(struct calls *c, uint32_t i, uint32_t depth)
 {
-	struct stack *from = &c->others[i];
+	uint32_t end = c->others[i].depth;
 
-	for (uint32_t at = depth; at < from->depth; at++) {
+	detach_frames(c, i, depth);
+	for (uint32_t at = depth; at < end; at++) {
 		struct frame *f = new_frame(c);
 
-		*f = from->frames[at];
-		f->insns_at += c->insns - from->insns;
-		f->branches_at += c->branches - from->branches;
+		*f = c->others[i].frames[at];
+		if (c->ops->attach)
+			c->ops->attach(c, f);
 	}
-	from->depth = depth;
 }
 
 static void leave_stack(struct calls *c)

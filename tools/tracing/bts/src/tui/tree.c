@@ -127,11 +127,11 @@ static uint64_t count_frame(struct tui *t, struct calls *c, const struct frame *
 	return state;
 }
 
-static void enter(struct calls *c, struct frame *f)
+/* Add a node for the innermost frame @f. */
+static void open_node(struct calls *c, struct frame *f, uint64_t state)
 {
 	struct tui *t = c->ctx;
 	struct tree *tree = tree_of(t, c);
-	uint64_t state = count_frame(t, c, f);
 	struct tree_node *n = add_node(t, tree, parent_of(c, c->now.depth - 1));
 
 	f->node = (void *)(uintptr_t)(state << 32);
@@ -142,20 +142,43 @@ static void enter(struct calls *c, struct frame *f)
 	f->node = (void *)(uintptr_t)(state << 32 | tree->nr);
 }
 
-static void leave(struct calls *c, struct frame *f)
+static void enter(struct calls *c, struct frame *f)
 {
-	struct tui *t = c->ctx;
-	struct tree *tree = tree_of(t, c);
+	open_node(c, f, count_frame(c->ctx, c, f));
+}
+
+static void close_node(struct calls *c, struct frame *f)
+{
+	struct tree *tree = tree_of(c->ctx, c);
 	struct tree_node *n;
 
-	if (t->marks && marker_counts(state_of(c, c->now.depth)))
-		add_marks(t, c, c->now.depth);
 	if (node_of_frame(f) == NODE_NONE)
 		return;
 	n = &tree->nodes[node_of_frame(f)];
 	n->insns = c->insns - f->insns_at;
 	n->branches = c->branches - f->branches_at;
 	n->next = tree->nr;
+}
+
+static void leave(struct calls *c, struct frame *f)
+{
+	struct tui *t = c->ctx;
+
+	if (t->marks && marker_counts(state_of(c, c->now.depth)))
+		add_marks(t, c, c->now.depth);
+	close_node(c, f);
+}
+
+/* Continue the call in the tree of another stack. */
+static void attach(struct calls *c, struct frame *f)
+{
+	struct tui *t = c->ctx;
+	uint32_t state = 0;
+	bool counted;
+
+	if (t->marks)
+		state = marker_enter(t->marks, f, state_of(c, c->now.depth - 1), &counted);
+	open_node(c, f, state);
 }
 
 static void guessed(struct calls *c)
@@ -167,7 +190,9 @@ static void guessed(struct calls *c)
 		n->text = mem_strdup("stack guessed");
 }
 
-static const struct calls_ops ops = { .enter = enter, .leave = leave, .guess = guessed };
+static const struct calls_ops ops = {
+	.enter = enter, .leave = leave, .detach = close_node, .attach = attach, .guess = guessed,
+};
 
 static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 {

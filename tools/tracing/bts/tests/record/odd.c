@@ -6,6 +6,10 @@
  * its functions, and the recorded command, contain a quote, a tag of HTML, UTF-8, an invalid byte,
  * and sequences that set a terminal's title and colour. With ADDRESS, the task also takes branches
  * in /throws, a program without a build ID that begins at 0x400000.
+ *
+ * With ODD_STACKS=N, the functions have ordinary names. Two fibers wait in the same functions, and
+ * the fiber that has waited longer does not continue first. The other fiber calls leaf() N times
+ * before it waits, and calls park() MORE times after it has continued.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -46,6 +50,77 @@ static void put_program(struct pages *p, uint64_t from)
 		pages_branch(p, PID, 2500, at, at + 16);
 }
 
+#define MORE	5
+
+enum { MAIN, FIBER_A, FIBER_B, CLIMB, PARK, LEAF, SWITCH };
+
+static const char stacks_map[] =
+	"10000 100 main\n10100 100 fiber_a\n10200 100 fiber_b\n10300 100 climb\n"
+	"10400 100 park\n10500 100 leaf\n10600 100 swapcontext\n";
+
+/* A branch leads from the offset @at in the function @from to the offset @offset in @to. */
+static void go(struct pages *p, unsigned int from, unsigned int at, unsigned int to,
+	       unsigned int offset)
+{
+	pages_branch(p, PID, 2000, CODE + 0x100 * from + at, CODE + 0x100 * to + offset);
+}
+
+/* Call a function that calls no other function. A call instruction has four bytes. */
+static void call_leaf(struct pages *p, unsigned int from, unsigned int at)
+{
+	go(p, from, at, LEAF, 0);
+	go(p, LEAF, 0x10, from, at + 4);
+}
+
+/* main() switches to a fiber, which continues at the offset @at in the function @to. */
+static void resume(struct pages *p, unsigned int main_at, unsigned int to, unsigned int at)
+{
+	go(p, MAIN, main_at, SWITCH, 0);
+	go(p, SWITCH, 0x10, to, at);
+}
+
+/* A fiber calls climb(), which calls park(), which switches to main(). */
+static void wait_for_turn(struct pages *p, unsigned int fiber, unsigned int main_at)
+{
+	go(p, fiber, 0x10, CLIMB, 0);
+	go(p, CLIMB, 0x10, PARK, 0);
+	go(p, PARK, 0x10, SWITCH, 0);
+	go(p, SWITCH, 0x10, MAIN, main_at);
+}
+
+/* A fiber continues, and returns from park() and climb(). */
+static void go_on(struct pages *p, unsigned int fiber, unsigned int main_at)
+{
+	resume(p, main_at, PARK, 0x14);
+	call_leaf(p, PARK, 0x18);
+	go(p, PARK, 0x20, CLIMB, 0x14);
+	go(p, CLIMB, 0x20, fiber, 0x14);
+}
+
+static void put_stacks(struct pages *p, int leaves)
+{
+	resume(p, 0x10, FIBER_A, 4);
+	wait_for_turn(p, FIBER_A, 0x14);
+	resume(p, 0x20, FIBER_B, 4);
+	for (int i = 0; i < leaves; i++) {
+		call_leaf(p, FIBER_B, 8);
+		go(p, FIBER_B, 12, FIBER_B, 8);
+	}
+	wait_for_turn(p, FIBER_B, 0x24);
+	go_on(p, FIBER_B, 0x30);
+	for (int i = 0; i < MORE; i++) {
+		go(p, FIBER_B, 0x20, PARK, 0);
+		call_leaf(p, PARK, 0x18);
+		go(p, PARK, 0x20, FIBER_B, 0x24);
+		go(p, FIBER_B, 0x28, FIBER_B, 0x20);
+	}
+	go(p, FIBER_B, 0x30, SWITCH, 0);
+	go(p, SWITCH, 0x10, MAIN, 0x34);
+	go_on(p, FIBER_A, 0x40);
+	go(p, FIBER_A, 0x30, SWITCH, 0);
+	go(p, SWITCH, 0x10, MAIN, 0x44);
+}
+
 static void put_rows(struct pages *p, uint64_t program)
 {
 	struct made_arrives arrives = {
@@ -56,23 +131,33 @@ static void put_rows(struct pages *p, uint64_t program)
 		.entry = { .type = MADE_DEPARTS, .pid = PID }, .comm = ODD, .pid = PID,
 		.tgid = PID, .user_ip = CODE + 8,
 	};
-	const char *calls = getenv("ODD_CALLS");
+	const char *calls = getenv("ODD_CALLS"), *stacks = getenv("ODD_STACKS");
 
 	put_map(p, "//anon", CODE, 0x1000);
 	pages_row(p, 1000, &arrives, sizeof(arrives));
-	for (int i = 0; i < (calls ? atoi(calls) : 2); i++) {
+	if (stacks)
+		put_stacks(p, atoi(stacks));
+	for (int i = 0; !stacks && i < (calls ? atoi(calls) : 2); i++) {
 		pages_branch(p, PID, 2000, CODE + 4, CODE + 0x100);
 		pages_branch(p, PID, 2000, CODE + 0x104, CODE + 8);
 	}
 	if (program)
 		put_program(p, program);
-	pages_lost(p, 3000, PID, 1);
+	if (!stacks)
+		pages_lost(p, 3000, PID, 1);
 	pages_row(p, 4000, &departs, sizeof(departs));
+}
+
+static int put_names(const char *trace)
+{
+	static const char map[] = "10000 100 outer" ODD "\n10100 100 inner" ODD "\n";
+	const char *names = getenv("ODD_STACKS") ? stacks_map : map;
+
+	return archive_put(trace, "perf-77.map", names, strlen(names));
 }
 
 int main(int argc, char **argv)
 {
-	static const char map[] = "10000 100 outer" ODD "\n10100 100 inner" ODD "\n";
 	char *none[] = { NULL };
 	struct writer *w = argc >= 2 ? writer_create(argv[1], MADE_PAGE) : NULL;
 	struct pages *p = NULL;
@@ -86,7 +171,7 @@ int main(int argc, char **argv)
 			 writer_finish(w, "77 " ODD "\n", "[local]", none, 1,
 				       "\ncommand: " ODD "\npid: 1\npid: 2\nbranches: 4\ntasks: 1\n"
 				       "owner: bts\nbuffer_full: 1\nrows_lost: 3\n") ||
-			 archive_put(argv[1], "perf-77.map", map, sizeof(map) - 1);
+			 put_names(argv[1]);
 	}
 	if (w)
 		writer_free(w);
