@@ -84,7 +84,8 @@ static int show(struct why *w)
 	failed = history_failure(&w->history, w->error, w->name);
 	if (!failed)
 		return no_failure(w);
-	rank(&r, &w->history, failed, w->alone);
+	if (!rank(&r, &w->history, failed, w->alone))
+		return STATUS_FAILURE;
 	if (w->json) {
 		why_show_json(&w->history, &r, stdout);
 	} else {

@@ -2,22 +2,14 @@
 /*
  * Read two traces, pair the tasks of the two runs, and find the differences of each pair.
  */
-#include <pthread.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
+#include "lib/large_stack.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "compare.h"
 
-/*
- * The comparison recurses as deeply as the traced calls are nested, so it needs a large stack.
- * Unused pages of the stack need no memory. The stack is a shared mapping, because ulimit -d counts
- * even the unused pages of private mappings.
- */
-#define STACK_SIZE	(1UL << 30)
-
-static void *find_all(void *ctx)
+static void find_all(void *ctx)
 {
 	struct comparison *c = ctx;
 
@@ -28,32 +20,11 @@ static void *find_all(void *ctx)
 			find_differences(&c->forest, pair->side[0]->node, pair->side[1]->node,
 					 &c->tasks[i].differences);
 	}
-	return NULL;
-}
-
-/* Run a function in a thread whose stack is large enough for deeply nested calls. */
-static bool on_large_stack(void *(*function)(void *), void *ctx)
-{
-	void *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
-			   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	pthread_attr_t attr;
-	pthread_t thread;
-	bool done;
-
-	if (stack == MAP_FAILED)
-		return false;
-	pthread_attr_init(&attr);
-	pthread_attr_setstack(&attr, stack, STACK_SIZE);
-	done = !pthread_create(&thread, &attr, function, ctx) && !pthread_join(thread, NULL);
-	pthread_attr_destroy(&attr);
-	munmap(stack, STACK_SIZE);
-	return done;
 }
 
 static bool pair_tasks(struct comparison *c)
 {
 	struct role_pair *pairs;
-	bool done;
 
 	c->nr_tasks = roles_pair(&c->run[0], &c->run[1], &pairs);
 	c->tasks = mem_zalloc(c->nr_tasks + 1, sizeof(*c->tasks));
@@ -66,10 +37,8 @@ static bool pair_tasks(struct comparison *c)
 		t->differences.ctx = &t->beside;
 	}
 	free(pairs);
-	done = on_large_stack(find_all, c);
-	if (done)
+	if (on_large_stack(find_all, c))
 		return true;
-	msg_errno("start", "a thread with a large stack");
 	free(c->tasks);
 	c->tasks = NULL;
 	c->nr_tasks = 0;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/large_stack.h"
 #include "lib/mem.h"
 #include "rank.h"
 
@@ -202,17 +203,34 @@ static int by_weight(const void *left, const void *right)
 	return (a->order < b->order) - (a->order > b->order);
 }
 
-void rank(struct ranking *r, struct history *h, const struct system_call *failed, bool alone)
+struct request {
+	struct ranking	*ranking;
+	struct history	*history;
+	bool		alone;
+};
+
+static void rank_all(void *ctx)
 {
-	*r = (struct ranking) { .failed = failed };
-	if (!alone)
+	struct request *request = ctx;
+	struct ranking *r = request->ranking;
+	struct history *h = request->history;
+
+	if (!request->alone)
 		choose_good(r, h);
-	trail_walk(&r->trail, &h->forest, failed, -failed->result);
+	trail_walk(&r->trail, &h->forest, r->failed, -r->failed->result);
 	if (r->good)
 		rank_differences(r, h);
 	else
 		rank_conditions(r);
 	qsort(r->list, r->nr, sizeof(*r->list), by_weight);
+}
+
+bool rank(struct ranking *r, struct history *h, const struct system_call *failed, bool alone)
+{
+	struct request request = { .ranking = r, .history = h, .alone = alone };
+
+	*r = (struct ranking) { .failed = failed };
+	return on_large_stack(rank_all, &request);
 }
 
 void ranking_free(struct ranking *r)

@@ -45,8 +45,11 @@ struct ranking {
 	size_t				nr;
 };
 
-/* Rank the reasons. With @alone, do not compare the failed call with a successful call. */
-void rank(struct ranking *r, struct history *h, const struct system_call *failed, bool alone);
+/*
+ * Rank the reasons. With @alone, do not compare the failed call with a successful call. If memory
+ * for a large stack is missing, print a message and return false.
+ */
+bool rank(struct ranking *r, struct history *h, const struct system_call *failed, bool alone);
 void ranking_free(struct ranking *r);
 
 /* show.c: print at most @rows reasons, or all reasons if @rows is 0. */

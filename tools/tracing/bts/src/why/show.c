@@ -182,6 +182,8 @@ void why_show(const struct history *h, const struct ranking *r, unsigned long ro
 		show_reason(h, r, i, out);
 	if (nr < r->nr)
 		fprintf(out, "# %zu more place%s\n", r->nr - nr, text_plural(r->nr - nr, "s"));
+	if (r->trail.too_deep)
+		fputs("# the innermost calls were not compared\n", out);
 }
 
 static void json_place(const char *name, const struct place *place, FILE *out)

@@ -24,6 +24,8 @@
 
 /* If consecutive iterations of a loop are equal, process at most this many of them. */
 #define RUN_MAX		2
+/* Do not process elements beyond this nesting depth, because each level needs stack space. */
+#define DEPTH_MAX	100000
 
 struct run_walk {
 	struct trail		*trail;
@@ -117,7 +119,7 @@ static uint32_t add_activation(struct trail *t, uint32_t parent, uint32_t functi
 	return t->nr_activations++;
 }
 
-static void add_elem(struct trail *t, uint32_t activation, uint32_t elem)
+static void add_elem(struct trail *t, uint32_t activation, uint32_t elem, uint32_t depth)
 {
 	const struct node *n;
 
@@ -125,21 +127,25 @@ static void add_elem(struct trail *t, uint32_t activation, uint32_t elem)
 		add_token(t, activation, token_of(t->forest, elem));
 		return;
 	}
+	if (depth == DEPTH_MAX) {
+		t->too_deep = true;
+		return;
+	}
 	n = node_of(t->forest, elem);
 	if (n->type == NODE_CALL)
 		activation = add_activation(t, activation, n->key);
 	if (n->type == NODE_RUN)
 		for (uint64_t i = 0; i < n->begin && i < RUN_MAX; i++)
-			add_elem(t, activation, n->key);
+			add_elem(t, activation, n->key, depth + 1);
 	else
 		for (uint32_t i = 0; i < n->nr; i++)
-			add_elem(t, activation, t->forest->elems[n->begin + i]);
+			add_elem(t, activation, t->forest->elems[n->begin + i], depth + 1);
 }
 
 void trail_walk(struct trail *t, struct forest *f, const struct system_call *call, int error)
 {
 	*t = (struct trail) { .forest = f, .error = error };
-	add_elem(t, 0, call->node);
+	add_elem(t, 0, call->node, 0);
 }
 
 unsigned int trail_weight(const struct trail *t, const struct condition *c)

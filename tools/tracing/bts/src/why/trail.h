@@ -47,7 +47,10 @@ struct condition {
 	uint64_t	load;
 };
 
-/* All conditions of a system call, in the order of execution. */
+/*
+ * All conditions of a system call, in the order of execution. If @too_deep is true, some calls were
+ * nested too deeply, and their conditions are missing.
+ */
 struct trail {
 	struct forest		*forest;
 	int			error;
@@ -56,6 +59,7 @@ struct trail {
 	struct condition	*list;
 	size_t			nr;
 	size_t			room;
+	bool			too_deep;
 };
 
 /* Collect the conditions of the call, and the loads of the error number @error. */

@@ -3,8 +3,8 @@
 #
 # Test recordings: check.sh [DIR [BTS [KERNEL]]]. Print KTAP. Build and run trust.c under ASan and
 # UBSan. With output.py, check the output of BTS for the trace of odd.c. With killed.py, check the
-# restored trace of killed.c. KERNEL is the kernel's source tree. The default is the tree that
-# contains these files.
+# restored trace of killed.c. With deep.py, check bts why with deeply nested calls. KERNEL is the
+# kernel's source tree. The default is the tree that contains these files.
 
 set -eu
 
@@ -43,4 +43,5 @@ rm -f "$dir/odd-stacks.dat"
 ODD_STACKS=10000 "$dir/odd" "$dir/odd-stacks.dat"
 python3 "$here/output.py" "$bts" "$dir/odd.dat" || status=1
 python3 "$here/killed.py" "$bts" "$dir/killed" "$dir" || status=1
+python3 "$here/deep.py" "$bts" "$dir/deep.dat" || status=1
 exit $status

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Compare system calls whose functions in the kernel are nested deeply.
+
+    deep.py BTS TRACE     write TRACE, and print KTAP
+
+Two system calls, of which the second fails, differ only in the innermost function. In one trace,
+bts must find the difference. In the other trace, the functions are nested more deeply than bts
+compares.
+"""
+import struct
+import subprocess
+import sys
+
+BTS, TRACE = sys.argv[1:]
+PAGE = 4096
+PID = 77
+BRANCH, EXIT = 18, 19
+COMMON = ('\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n'
+          '\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n'
+          '\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n'
+          '\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n')
+FIELDS = '\tfield:{0} {1};\toffset:8;\tsize:8;\tsigned:{3};\n' \
+         '\tfield:{0} {2};\toffset:16;\tsize:8;\tsigned:{3};\n\nprint fmt: ""\n'
+KERNEL = 0xffffffff81000000
+ENTRY, CALL, PING, PONG, LEAF = (KERNEL + 0x1000 * i for i in range(5))
+NAMES = 'entry_SYSCALL_64', '__x64_sys_kill', 'ping', 'pong', 'leaf'
+
+
+def form(name, number, fields):
+    text = f'name: {name}\nID: {number}\nformat:\n{COMMON}{fields}'.encode()
+    return struct.pack('<Q', len(text)) + text
+
+
+def branch(source, target):
+    return struct.pack('<HHiQQ', BRANCH, 0, PID, source, target)
+
+
+def system_call(depth, result):
+    """Return the rows of a system call. If the call succeeds, its innermost function calls leaf().
+    From there, the kernel returns to the outermost function at once."""
+    chain = [PING, PONG] * (depth // 2)
+    rows = [branch(0x401000, ENTRY), branch(ENTRY + 0x10, CALL), branch(CALL + 0x10, PING)]
+    rows += [branch(at + 0x10, to) for at, to in zip(chain, chain[1:])]
+    if not result:
+        rows += [branch(PONG + 0x10, LEAF), branch(LEAF + 0x10, PONG + 0x14)]
+    return rows + [branch(PONG + 0x20, CALL + 0x14), branch(CALL + 0x20, ENTRY + 0x14),
+                   struct.pack('<HHiqq', EXIT, 0, PID, 62, result),
+                   branch(ENTRY + 0x20, 0x401002)]
+
+
+def pages(rows):
+    """Put the rows, which have the same size, into pages of a ring buffer."""
+    size = 4 + len(rows[0])
+    each = (PAGE - 16) // size
+    for i in range(0, len(rows), each):
+        some = rows[i:i + each]
+        data = b''.join(struct.pack('<I', len(row) // 4) + row for row in some)
+        yield struct.pack('<QQ', 1000, len(data)) + data.ljust(PAGE - 16, b'\0')
+
+
+def write(depth):
+    """Write a trace of version 6."""
+    data = b''.join(pages(system_call(depth, 0) + system_call(depth, -1)))
+    symbols = ''.join(f'{KERNEL + 0x1000 * i:x} T {name}\n' for i, name in enumerate(NAMES))
+    head = (b'\x17\x08\x44tracing6\0\0\x08' + struct.pack('<I', PAGE) +
+            b'header_page\0' + bytes(8) + b'header_event\0' + bytes(8) + struct.pack('<I', 1) +
+            form('bts_branch', BRANCH, FIELDS.format('unsigned long', 'from', 'to', 0)) +
+            struct.pack('<I', 1) + b'raw_syscalls\0' + struct.pack('<I', 1) +
+            form('sys_exit', EXIT, FIELDS.format('long', 'id', 'ret', 1)) +
+            struct.pack('<I', len(symbols)) + symbols.encode() + bytes(12) +
+            struct.pack('<I', 1) + b'flyrecord\0' + struct.pack('<QQ', PAGE, len(data)))
+    with open(TRACE, 'wb') as file:
+        file.write(head.ljust(PAGE, b'\0') + data)
+
+
+def why(depth, wanted):
+    """Check that bts why finds the failed call, and prints `wanted`."""
+    write(depth)
+    done = subprocess.run([BTS, 'why', TRACE], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          check=False)
+    out = done.stdout.decode(errors='replace')
+    good = not done.returncode and 'kill() failed with EPERM\n' in out and wanted in out
+    if not good:
+        print(f'# status {done.returncode}')
+        print('# ' + out.replace('\n', '\n# '))
+    return good
+
+
+def main():
+    failed = False
+    print('1..2')
+    for number, (depth, wanted, name) in enumerate((
+            (50000, '   1 pong+0x10\n', 'why: a difference in a deeply nested call'),
+            (150000, '\n# the innermost calls were not compared\n',
+             'why: calls that are nested too deeply')), 1):
+        good = why(depth, wanted)
+        failed |= not good
+        print(f'{"" if good else "not "}ok {number} {name}')
+    sys.exit(failed)
+
+
+main()
