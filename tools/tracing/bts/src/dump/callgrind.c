@@ -85,27 +85,57 @@ static int row(void *ctx, struct task *t, const struct row *row)
 	return 0;
 }
 
-/* Sort by function, so that each function is printed once. Then sort by file and line. */
+static int by_number(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_object(const struct object *a, const struct object *b)
+{
+	int order = strcmp(a->path, b->path);
+
+	order = order ? order : by_number(a->tgid, b->tgid);
+	order = order ? order : memcmp(a->build_id, b->build_id, sizeof(a->build_id));
+	return order ? order : by_number(a->inode, b->inode);
+}
+
+/*
+ * Sort by object and address, so that the output depends only on the trace. Compare pointers only
+ * if two functions look the same, so that each function is printed once. A caller may be NULL.
+ */
+static int by_function(const struct sym *a, const struct sym *b)
+{
+	int order;
+
+	if (a == b || !a || !b)
+		return !!a - !!b;
+	order = a->object == b->object ? 0 : by_object(a->object, b->object);
+	order = order ? order : by_number(a->addr, b->addr);
+	order = order ? order : strcmp(a->name, b->name);
+	return order ? order : by_number((uintptr_t)a, (uintptr_t)b);
+}
+
+/* Sort by function, then by file and line. */
 static int by_line(const void *left, const void *right)
 {
 	const struct tally_entry *l = left, *r = right;
+	int order = by_function(l->key.a, r->key.a);
 
-	if (l->key.a != r->key.a)
-		return l->key.a < r->key.a ? -1 : 1;
-	if (l->key.b != r->key.b)
-		return l->key.b < r->key.b ? -1 : 1;
-	return l->key.a_addr < r->key.a_addr ? -1 : l->key.a_addr > r->key.a_addr;
+	if (!order && l->key.b != r->key.b)
+		order = strcmp(l->key.b, r->key.b);
+	order = order ? order : by_number(l->key.a_addr, r->key.a_addr);
+	/* The same file may have several names in memory, and thus several sums for a line. */
+	order = order ? order : by_number(l->insns, r->insns);
+	return order ? order : by_number(l->branches, r->branches);
 }
 
 static int by_caller(const void *left, const void *right)
 {
 	const struct tally_entry *l = left, *r = right;
+	int order = by_function(l->key.b, r->key.b);
 
-	if (l->key.b != r->key.b)
-		return l->key.b < r->key.b ? -1 : 1;
-	if (l->key.b_addr != r->key.b_addr)
-		return l->key.b_addr < r->key.b_addr ? -1 : 1;
-	return l->key.a < r->key.a ? -1 : l->key.a > r->key.a;
+	order = order ? order : by_number(l->key.b_addr, r->key.b_addr);
+	return order ? order : by_function(l->key.a, r->key.a);
 }
 
 static void print_sym(FILE *out, const char *prefix, const struct sym *sym)
@@ -137,13 +167,13 @@ static void print_calls(const struct callgrind *g, const struct tally_entry *arc
 }
 
 /* Return the index of the first arc of @caller. @arcs is sorted by caller. */
-static size_t first_arc(const struct tally_entry *arcs, size_t nr, const void *caller)
+static size_t first_arc(const struct tally_entry *arcs, size_t nr, const struct sym *caller)
 {
 	size_t low = 0, high = nr, mid;
 
 	while (low < high) {
 		mid = low + (high - low) / 2;
-		if (arcs[mid].key.b < caller)
+		if (by_function(arcs[mid].key.b, caller) < 0)
 			low = mid + 1;
 		else
 			high = mid;

@@ -375,6 +375,16 @@ judge_annotate() {
 		  "$("$bts" top -n 0 calls.dat | awk '$6 == "fib" { print $1 }')" ]
 }
 
+# The order of functions, lines and calls must not depend on the addresses of the tool's memory.
+judge_order() {
+	for trace in throws loads; do
+		"$bts" dump -f callgrind -o "$work/out" "$trace.dat" >/dev/null &&
+			MALLOC_MMAP_THRESHOLD_=1000 MALLOC_TOP_PAD_=0 \
+				"$bts" dump -f callgrind -o "$work/other" "$trace.dat" >/dev/null &&
+			cmp "$work/out" "$work/other" || return 1
+	done
+}
+
 judge_folded() {
 	"$bts" dump -f folded calls.dat 2>/dev/null >"$work/folded" &&
 		[ "$(awk '{ n += $NF } END { print n }' "$work/folded")" = "$(total calls.dat)" ] &&
@@ -975,6 +985,7 @@ judge vmlinux gcov "gcov: how often each line of a kernel ran" judge_vmlinux
 judge genhtml genhtml "genhtml opens the coverage" judge_genhtml
 judge annotate callgrind_annotate "callgrind_annotate opens the dump, and prints the same sum" \
 	judge_annotate
+judge order - "the order of the callgrind format depends only on the trace" judge_order
 judge folded - "folded stacks have the same sum" judge_folded
 judge flame - "the flame graph has the same sum" judge_flame
 judge chrome - "calls in the timeline are nested" judge_chrome
