@@ -121,18 +121,33 @@ static void executed(struct follow *f, pid_t tid)
 }
 
 /*
+ * If this signal reports the end of a single step, return its si_code, otherwise 0. A step ends
+ *
+ *	SIGTRAP		before the first instruction of a signal's handler
+ *	TRAP_TRACE	after an instruction
+ *	TRAP_BRKPT	after a system call
+ */
+static int end_of_step(const struct followed *t, pid_t tid, int signal)
+{
+	siginfo_t info;
+
+	if (!t || !t->stepping || signal != SIGTRAP || ptrace(PTRACE_GETSIGINFO, tid, NULL, &info))
+		return 0;
+	if (info.si_code != SIGTRAP && info.si_code != TRAP_TRACE && info.si_code != TRAP_BRKPT)
+		return 0;
+	return info.si_code;
+}
+
+/*
  * Handle a signal, or the end of the single step after a signal. If the signal has a handler, the
  * step ends before the handler's first instruction, otherwise after the task's next instruction.
  */
 static void signalled(struct follow *f, pid_t tid, int signal)
 {
 	struct followed *t = *place_of(f, tid);
-	bool stepped = t && t->stepping && signal == SIGTRAP;
-	siginfo_t info;
+	int stepped = end_of_step(t, tid, signal);
 
-	if (stepped && !ptrace(PTRACE_GETSIGINFO, tid, NULL, &info))
-		stepped = info.si_code == SIGTRAP || info.si_code == TRAP_TRACE;
-	if (stepped && info.si_code == SIGTRAP)
+	if (stepped == SIGTRAP)
 		stands(f, tid, false);
 	if (t)
 		t->stepping = !stepped;
@@ -184,7 +199,10 @@ void follow_events(struct follow *f)
 	}
 }
 
-/* Detach a stopped task. If a signal stopped the task, deliver this signal. */
+/*
+ * Detach a stopped task. If a signal stopped the task, deliver this signal, unless the signal
+ * reports the end of a single step.
+ */
 static void let_go(struct follow *f, pid_t tid, int status)
 {
 	int signal = status >> 16 ? 0 : WSTOPSIG(status);
@@ -193,6 +211,8 @@ static void let_go(struct follow *f, pid_t tid, int status)
 		ended(f, tid, status);
 		return;
 	}
+	if (end_of_step(*place_of(f, tid), tid, signal))
+		signal = 0;
 	ptrace(PTRACE_DETACH, tid, NULL, signal);
 	forget(f, tid);
 }

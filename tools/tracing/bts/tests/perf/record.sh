@@ -138,6 +138,17 @@ running() {
 }
 check "a running PID, which continues afterwards" running
 
+# SIGWINCH is ignored by default, but a traced task is woken, and then repeats its system call.
+repeated_call() {
+	bts record --backend perf -o sleep.dat -- sleep 0.5 &
+	bts=$!
+	wait_for pgrep -x sleep
+	sleep 0.2
+	pkill -WINCH -x sleep
+	wait $bts && says '^status *0' bts info sleep.dat
+}
+check "a signal during a system call, which is then repeated" repeated_call
+
 # Set perf_event_paranoid to 2, the strictest value of Linux without Debian's patch. Copy the
 # program, because user 65534 may not be allowed to read the program's folder.
 unprivileged() {
