@@ -68,7 +68,7 @@ static int finish(struct perf_data *data, struct perf_rows *rows, struct writer 
 			 "the %zu tasks may be in the wrong task; bts record separates tasks",
 			 rows->names.nr);
 	if (!ret) {
-		recording_leave_archive(w, output);
+		recording_leave_archive(writer_kept_old(w), output);
 		bill.file_bytes = writer_size(w);
 		bill_print(stderr, output, &bill);
 	}

@@ -116,6 +116,13 @@ cut_short() {
 		status 1 says 'No such file' bts import -o n.dat no.data && [ ! -e n.dat ]
 }
 check "import of a cut file, of other files, and of no file" cut_short
+import_archives() {
+	rm -rf new.dat* && mkdir -p new.dat.archive && touch new.dat.archive/foreign || return
+	bts import -o new.dat bts_jumps.data && [ -e new.dat.archive/foreign ] &&
+		bts import -o new.dat bts_jumps.data && [ -e new.dat.old.archive/foreign ] &&
+		[ ! -e new.dat.archive ]
+}
+check "import keeps an older trace with its archive, and no other directory" import_archives
 
 # --- Compared with the tracer ---------------------------------------------------------
 
