@@ -68,9 +68,11 @@ static void print_values(const char *name, const char *text, const char *key)
 
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
-		if (!strncmp(line, key, length) && line[length] == ':')
-			printf("%-11s%.*s\n", name, (int)strcspn(line + length + 2, "\n"),
-			       line + length + 2);
+		if (strncmp(line, key, length) || line[length] != ':')
+			continue;
+		line += length + 1;
+		line += *line == ' ';
+		printf("%-11s%.*s\n", name, (int)strcspn(line, "\n"), line);
 	}
 }
 

@@ -94,11 +94,14 @@ static void add_map(struct perf_task *t, struct perf_map *map)
 
 void perf_task_fork(struct perf_rows *rows, int pid, int tid, int ppid, int ptid)
 {
-	struct perf_task *parent = perf_task_get(rows, ppid, ptid), *t;
+	struct perf_task *t = perf_task_get(rows, ppid, ptid);
+	char comm[sizeof(t->comm)];
 
+	/* In a damaged record, a task may be its own parent, so copy the name before the end. */
+	memcpy(comm, t->comm, sizeof(comm));
 	perf_task_end(rows, tid);
 	t = perf_task_get(rows, pid, tid);
-	memcpy(t->comm, parent->comm, sizeof(t->comm));
+	memcpy(t->comm, comm, sizeof(t->comm));
 	if (pid == ppid)
 		return;
 	for (struct perf_map *map = perf_task_get(rows, ppid, ppid)->maps; map; map = map->next) {
