@@ -80,6 +80,7 @@ struct waiting {
 
 /**
  * struct perf_data - an open perf.data
+ * @ids_size:	the size of the IDs of all events
  * @bytes:	the waiting records
  * @list:	the times and positions of the waiting records
  * @flush:	the time of the youngest record in the finished rounds
@@ -94,6 +95,7 @@ struct perf_data {
 	struct header	header;
 	struct attr	*attrs;
 	size_t		nr_attrs;
+	uint64_t	ids_size;
 	bool		intel_bts;
 	struct bytes	bytes;
 	struct waiting	*list;
@@ -140,8 +142,10 @@ static int read_attr(struct perf_data *d, uint64_t offset, struct attr *to)
 		.branches = is_branches(&attr),
 	};
 	to->kernel = attr.type != PERF_TYPE_SOFTWARE && !attr.exclude_kernel;
-	if (ids.size > d->size || ids.offset > d->size - ids.size)
+	/* Events do not share IDs, so together, the IDs are not larger than the file. */
+	if (ids.size > d->size - d->ids_size || ids.offset > d->size - ids.size)
 		return damaged(d, "the IDs of the events are outside the file");
+	d->ids_size += ids.size;
 	to->nr_ids = ids.size / sizeof(uint64_t);
 	to->ids = mem_zalloc(to->nr_ids + 1, sizeof(uint64_t));
 	if (to->nr_ids && !read_at(d, ids.offset, to->ids, to->nr_ids * sizeof(uint64_t)))
