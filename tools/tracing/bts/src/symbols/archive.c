@@ -102,14 +102,24 @@ bool archive_has(const char *trace, const char *name)
 	return there;
 }
 
+/*
+ * Return the name under which a file is written. If bts is killed, an incomplete file with this name
+ * remains, which no command reads.
+ */
+static char *temporary_name(const char *last)
+{
+	return mem_format(".%s.bts-new", last);
+}
+
 int archive_create(const char *trace, const char *name)
 {
 	const char *last = name;
 	int dir = open_directory(trace, &last, true), fd = -1;
-	char *path;
+	char *path = temporary_name(last);
 
 	if (dir >= 0)
-		fd = path_create_at(dir, last);
+		fd = path_create_at(dir, path);
+	free(path);
 	if (fd < 0) {
 		path = mem_format("%s.archive/%s", trace, name);
 		msg_errno("create", path);
@@ -120,19 +130,43 @@ int archive_create(const char *trace, const char *name)
 	return fd;
 }
 
-/* Close the file @name. If @ret is not 0 or close() fails, print a message and return -1. */
-static int finish(const char *trace, const char *name, int fd, int ret)
+/* Give a complete file its name. On failure, remove the file, and return -1 with errno. */
+static int place_file(const char *trace, const char *name, int ret)
+{
+	int dir = open_directory(trace, &name, false), saved = errno;
+	char *temporary = temporary_name(name);
+
+	if (dir < 0)
+		ret = -1;
+	if (!ret && renameat(dir, temporary, dir, name)) {
+		saved = errno;
+		ret = -1;
+	}
+	if (ret && dir >= 0)
+		unlinkat(dir, temporary, 0);
+	if (dir >= 0)
+		close(dir);
+	free(temporary);
+	errno = saved;
+	return ret;
+}
+
+int archive_finish(const char *trace, const char *name, int fd, int ret)
 {
 	char *path;
+	int saved = errno;
 
 	if (fd < 0)
 		return -1;
-	if (!ret && !close(fd))
+	if (close(fd) && !ret) {
+		saved = errno;
+		ret = -1;
+	}
+	errno = saved;
+	if (!place_file(trace, name, ret))
 		return 0;
 	path = mem_format("%s.archive/%s", trace, name);
 	msg_errno("write", path);
-	if (ret)
-		close(fd);
 	free(path);
 	return -1;
 }
@@ -141,28 +175,30 @@ int archive_put(const char *trace, const char *name, const void *data, size_t si
 {
 	int out = archive_create(trace, name);
 
-	return finish(trace, name, out, out < 0 ? -1 : path_write_all(out, data, size));
+	return archive_finish(trace, name, out, out < 0 ? -1 : path_write_all(out, data, size));
 }
 
-static int copy_bytes(int in, int out)
+/* Copy at most @size bytes, because the owner of @in could extend the file without end. */
+static int copy_bytes(int in, int out, off_t size)
 {
 	char *buffer = mem_alloc(COPY_STEP);
 	ssize_t n;
 
 	do {
-		n = read(in, buffer, COPY_STEP);
+		n = read(in, buffer, size < COPY_STEP ? size : COPY_STEP);
 		if (n > 0 && path_write_all(out, buffer, n))
 			n = -1;
+		size -= n;
 	} while (n > 0);
 	free(buffer);
 	return n < 0 ? -1 : 0;
 }
 
-static int copy_from(const char *trace, const char *name, int in)
+static int copy_from(const char *trace, const char *name, int in, off_t size)
 {
 	int out = archive_create(trace, name);
 
-	return finish(trace, name, out, out < 0 ? -1 : copy_bytes(in, out));
+	return archive_finish(trace, name, out, out < 0 ? -1 : copy_bytes(in, out, size));
 }
 
 int archive_copy(const char *trace, const char *name, const char *from, int flags)
@@ -174,7 +210,7 @@ int archive_copy(const char *trace, const char *name, const char *from, int flag
 		msg_errno("read", from);
 		return -1;
 	}
-	ret = copy_from(trace, name, in);
+	ret = copy_from(trace, name, in, st.st_size);
 	close(in);
 	return ret;
 }
@@ -204,15 +240,17 @@ void archive_remove(const char *trace)
 	free(path);
 }
 
-void archive_keep(const char *trace, const char *old)
+int archive_keep(const char *trace, const char *old)
 {
 	char *from = archive_path(trace), *to = archive_path(old);
+	int ret = STATUS_OK;
 
 	archive_remove(old);
 	if (rename(from, to) && errno != ENOENT)
-		msg_errno("rename", from);
+		ret = msg_errno("rename", from);
 	free(from);
 	free(to);
+	return ret;
 }
 
 /* --- Tasks -------------------------------------------------------------------------- */
@@ -255,7 +293,7 @@ static bool archive_map_from(const char *trace, const char *name, const char *fr
 	else if (st.st_size > MAP_MAX)
 		msg_warn("%s: not archived, because the file is too large", from);
 	else
-		copy_from(trace, name, in);
+		copy_from(trace, name, in, st.st_size);
 	close(in);
 	return true;
 }

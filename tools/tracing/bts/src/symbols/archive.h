@@ -36,13 +36,19 @@ bool archive_make(const char *trace);
 /* Report whether the archive contains a regular file with this name. */
 bool archive_has(const char *trace, const char *name);
 /*
- * Create or replace a file that only its owner can read, and create its directories. Return a
+ * Begin to write a file that only its owner can read, and create its directories. Return a
  * descriptor. On failure, print a message and return -1.
  */
 int archive_create(const char *trace, const char *name);
+/*
+ * Close @fd, which archive_create() has returned. If @ret is 0, give the complete file its name, so
+ * that it replaces an existing file, and return 0. Otherwise, print errno, remove the incomplete
+ * file, and return -1.
+ */
+int archive_finish(const char *trace, const char *name, int fd, int ret);
 /* Write a file. On failure, print a message and return -1. */
 int archive_put(const char *trace, const char *name, const void *data, size_t size);
-/* Copy the regular file @from. The value of @flags is O_NOFOLLOW or 0. */
+/* Copy the regular file @from, which may grow. The value of @flags is O_NOFOLLOW or 0. */
 int archive_copy(const char *trace, const char *name, const char *from, int flags);
 
 /*
@@ -54,7 +60,10 @@ void archive_tasks(const char *trace, const struct names *names, uid_t user);
 void archive_remove(const char *trace);
 /* Remove a directory and its contents. Do not follow links, which another user may have made. */
 void archive_remove_tree(int dir, const char *name);
-/* Rename the archive of @trace, because @trace was renamed to @old. */
-void archive_keep(const char *trace, const char *old);
+/*
+ * Rename the archive of @trace, if it exists, because @trace was renamed to @old. Remove an earlier
+ * archive of @old. On failure, print a message and return a status other than STATUS_OK.
+ */
+int archive_keep(const char *trace, const char *old);
 
 #endif

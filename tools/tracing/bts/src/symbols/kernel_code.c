@@ -229,13 +229,15 @@ static int write_core(int out, const struct kernel_code *code)
 
 static void save_as(const char *trace, const char *name, const struct kernel_code *code)
 {
-	int out = archive_create(trace, name);
+	int out;
 
-	if (out < 0)
+	if (!code->nr) {
+		msg_warn("%s has no addresses, so the kernel's code is not saved", KALLSYMS);
 		return;
-	if (!code->nr || write_core(out, code))
-		msg_errno("save the kernel's code", name);
-	close(out);
+	}
+	out = archive_create(trace, name);
+	if (out >= 0)
+		archive_finish(trace, name, out, write_core(out, code));
 }
 
 static const uint8_t *page_of(const struct kernel_code *code, uint64_t addr)
@@ -270,12 +272,21 @@ static struct kernel_code *changed(const struct kernel_code *before,
 	return code;
 }
 
+static void save_notes(const char *trace)
+{
+	size_t size;
+	char *notes = path_read(NOTES, &size);
+
+	if (notes)
+		archive_put(trace, "notes", notes, size);
+	free(notes);
+}
+
 void kernel_code_save(const char *trace, const struct kernel_code *before)
 {
 	struct kernel_code *now = kernel_code_take(), *old;
 
-	if (!access(NOTES, R_OK))
-		archive_copy(trace, "notes", NOTES, 0);
+	save_notes(trace);
 	if (!now)
 		return;
 	save_as(trace, before ? "kcore" : "kcore.later", now);

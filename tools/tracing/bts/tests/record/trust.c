@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -142,6 +143,21 @@ static void test_trace(void)
 
 /* --- The archive -------------------------------------------------------------------- */
 
+/* Write a file that is larger than a limit. Return: 0 if the file was written. */
+static int put_on_full_disk(const char *trace, const char *name)
+{
+	struct rlimit old, limit;
+	int ret;
+
+	getrlimit(RLIMIT_FSIZE, &old);
+	limit = (struct rlimit) { .rlim_cur = 4, .rlim_max = old.rlim_max };
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	ret = archive_put(trace, name, "longer", 6);
+	setrlimit(RLIMIT_FSIZE, &old);
+	return ret;
+}
+
 static void test_archive(void)
 {
 	link_to("foreign", "a.archive");
@@ -165,6 +181,11 @@ static void test_archive(void)
 	mkfifo("fifo", 0600);
 	ok(archive_copy("b", "dump", "dump", O_NOFOLLOW) && archive_copy("b", "dump", "fifo", 0) &&
 	   !archive_has("b", "dump"), "a link or a FIFO is not copied");
+	ok(!archive_copy("b", "short", "/proc/self/maps", 0) && has("b.archive/short", ""),
+	   "a copy is not larger than the file was when it was opened");
+	ok(put_on_full_disk("b", "cut") && !archive_has("b", "cut") &&
+	   access("b.archive/.cut.bts-new", F_OK),
+	   "an incomplete file is not a file of the archive");
 	archive_remove("b");
 	ok(access("b.archive", F_OK) && has("foreign/victim", "precious"),
 	   "when an archive is removed, the targets of its links stay");
@@ -277,7 +298,7 @@ int main(int argc, char **argv)
 		return 1;
 	umask(0);
 	put("foreign/victim", "precious");
-	puts("TAP version 13\n1..19");
+	puts("TAP version 13\n1..21");
 	test_trace();
 	test_archive();
 	test_map();
