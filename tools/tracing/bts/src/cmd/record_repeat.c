@@ -12,12 +12,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "lib/text.h"
+#include "symbols/archive.h"
+#include "cmd.h"
 #include "record_repeat.h"
 
 static char *name_of(const char *file, bool failed, unsigned long nr)
@@ -29,19 +32,12 @@ static char *name_of(const char *file, bool failed, unsigned long nr)
 			  failed ? "failed" : "passed", nr, dat ? ".dat" : "");
 }
 
-/* Rename the trace and its archive, if the archive exists. */
+/* Rename the trace and its archive. Replace an earlier trace of this name and its archive. */
 static int rename_trace(const char *from, const char *to)
 {
-	char *archive[2] = { mem_format("%s.archive", from), mem_format("%s.archive", to) };
-	int ret = STATUS_OK;
-
 	if (rename(from, to))
-		ret = msg_errno("rename", from);
-	else if (!access(archive[0], F_OK) && rename(archive[0], archive[1]))
-		ret = msg_errno("rename", archive[0]);
-	free(archive[0]);
-	free(archive[1]);
-	return ret;
+		return msg_errno("rename", from);
+	return archive_keep(from, to);
 }
 
 static struct record_result one_run(const struct record_options *options,
@@ -58,6 +54,8 @@ static struct record_result one_run(const struct record_options *options,
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
+		/* If this process is killed, end the recording, too. */
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		result = once(options);
 		_exit(write(fds[1], &result, sizeof(result)) != sizeof(result));
 	}
