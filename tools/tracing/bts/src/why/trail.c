@@ -111,8 +111,10 @@ static void add_token(struct trail *t, uint32_t activation, const struct token *
 
 static uint32_t add_activation(struct trail *t, uint32_t parent, uint32_t function)
 {
-	t->activations = mem_realloc(t->activations, t->nr_activations + 1,
-				     sizeof(*t->activations));
+	/* Double the size of the list when the number of calls is a power of two. */
+	if (!(t->nr_activations & (t->nr_activations - 1)))
+		t->activations = mem_realloc(t->activations, 2 * t->nr_activations + 1,
+					     sizeof(*t->activations));
 	t->activations[t->nr_activations] = (struct activation) {
 		.function = function, .parent = parent,
 	};
