@@ -261,6 +261,8 @@ void end_stacks(struct calls *c)
 		c->now = first;
 	}
 	c->nr_others = 0;
+	/* New stacks get the numbers from 1 on again. */
+	c->now.id = 0;
 	c->guessed = false;
 }
 
