@@ -136,12 +136,16 @@ static void cut_off(struct decode *d)
 	d->seq_known = false;
 }
 
-/* If branches are missing before the entry, report the loss. Then add @nr to the expected @seq. */
+/*
+ * If branches are missing before the entry, report the loss. Then add @nr to the expected @seq.
+ * The page's header counts overwritten entries, which may be packs of many branches.
+ */
 static void in_sequence(struct decode *d, const struct ring_entry *e,
 			const struct format_field *field, uint64_t nr)
 {
 	uint64_t seq;
 
+	d->missing_count = 0;
 	if (field) {
 		seq = format_number(field, e->data, e->size);
 		if (d->seq_known && seq > d->seq)
