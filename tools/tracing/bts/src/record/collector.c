@@ -104,18 +104,23 @@ static void read_events(struct look_events *events)
 
 /* --- A CPU's thread ----------------------------------------------------------------- */
 
-static void flush_pages(struct collector_cpu *c)
+/* Tell the main thread to end the recording. */
+static void fail(struct collector_cpu *c)
 {
 	uint64_t one = 1;
 
-	bool failed = c->used && writer_write_pages(c->out, c->pages, c->used, c->look.branches,
-						    c->look.maps);
+	if (c->failed)
+		return;
+	c->failed = true;
+	if (write(c->all->trouble, &one, sizeof(one)) < 0)
+		msg_errno("report a failure", NULL);
+}
 
-	if (failed && !c->failed) {
-		c->failed = true;
-		if (write(c->all->trouble, &one, sizeof(one)) < 0)
-			msg_errno("report a failed write", NULL);
-	}
+static void flush_pages(struct collector_cpu *c)
+{
+	if (c->used && writer_write_pages(c->out, c->pages, c->used, c->look.branches,
+					  c->look.maps))
+		fail(c);
 	c->used = 0;
 	c->look.branches = 0;
 	c->look.maps = false;
@@ -132,24 +137,36 @@ static bool is_late(const struct collector_cpu *c)
 	       (now.tv_nsec - c->flushed.tv_nsec) / 1000000 >= FLUSH_MS;
 }
 
-/* Return 1 if a page was read, 0 if the buffer is empty now, or -1 on an error. */
-static int read_page(struct collector_cpu *c)
+static void fail_to_read(struct collector_cpu *c)
+{
+	char *file;
+
+	if (c->failed)
+		return;
+	file = mem_format("per_cpu/cpu%d/trace_pipe_raw", c->cpu);
+	msg_errno("read", file);
+	free(file);
+	fail(c);
+}
+
+/* Return true if a page was read, or false if the buffer is empty now or cannot be read. */
+static bool read_page(struct collector_cpu *c)
 {
 	size_t size = c->all->page_size;
 	char *page = c->pages + c->used;
 	ssize_t n = read(c->fd, page, size);
 
-	if (n < 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : -1;
-	if (!n)
-		return 0;
+	if (n < 0 && errno != EAGAIN && errno != EINTR)
+		fail_to_read(c);
+	if (n <= 0)
+		return false;
 	/* After a short read, clear the rest of the page. */
 	memset(page + n, 0, size - n);
 	look_at_page(&c->look, page, size);
 	c->used += size;
 	if (c->used + size > CHUNK)
 		flush_pages(c);
-	return 1;
+	return true;
 }
 
 static void *run_cpu(void *arg)
@@ -174,12 +191,12 @@ static void *run_cpu(void *arg)
 		}
 		late = is_late(c);
 		for (unsigned int i = 0; i < c->all->burst; i++)
-			if (read_page(c) <= 0)
+			if (!read_page(c))
 				break;
 		if (late)
 			flush_pages(c);
 	}
-	while (read_page(c) > 0)
+	while (read_page(c))
 		;
 	flush_pages(c);
 	return NULL;
