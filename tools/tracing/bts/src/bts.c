@@ -46,9 +46,13 @@ static void print_usage(FILE *out)
 	      "bts --version prints the version.\n", out);
 }
 
+/* The exit status if memory runs out, or if standard output cannot be written. */
+static int failure = STATUS_FAILURE;
+
 static void no_memory(void)
 {
-	exit(msg_error(NULL, NULL, "out of memory"));
+	msg_error(NULL, NULL, "out of memory");
+	exit(failure);
 }
 
 static const struct subcommand *find_command(const char *name)
@@ -85,14 +89,14 @@ int main(int argc, char **argv)
 	mem_on_failure(no_memory);
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
 		print_usage(stdout);
-		return msg_flush(STATUS_OK);
+		return msg_flush(STATUS_OK, failure);
 	}
 	if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version")) {
 		puts("bts " VERSION);
-		return msg_flush(STATUS_OK);
+		return msg_flush(STATUS_OK, failure);
 	}
 	if (!strcmp(argv[1], "--complete"))
-		return msg_flush(complete(argv[2]));
+		return msg_flush(complete(argv[2]), failure);
 	command = find_command(argv[1]);
 	if (!command)
 		return msg_misuse(NULL, "%s: no such command", argv[1]);
@@ -100,5 +104,9 @@ int main(int argc, char **argv)
 		terminal_guard();
 	/* This string becomes the command's argv[0], with which getopt() begins its messages. */
 	argv[1] = mem_format("bts %s", command->name);
-	return msg_flush(command->run(argc - 1, argv + 1));
+	if (command->run == cmd_record)
+		failure = RECORD_FAILED;
+	else if (command->run == cmd_diff)
+		failure = DIFF_FAILED;
+	return msg_flush(command->run(argc - 1, argv + 1), failure);
 }

@@ -240,6 +240,17 @@ full_disk() {
 }
 check "record: the disk is full, and the trace until then is kept" full_disk
 
+under_nohup() {
+	(
+		trap '' HUP
+		exec bts record -u -o h.dat -- sleep 0.4
+	) &
+	wait_for pgrep -x sleep
+	kill -HUP $!
+	wait $! && says '^status *0' bts info h.dat
+}
+check "record: under nohup, SIGHUP does not end the recording" under_nohup
+
 # --- The flight recorder --------------------------------------------------------------
 
 flight() {
@@ -400,12 +411,15 @@ why() {
 check "why: the check that refused a system call" why
 
 repeats() {
+	# The archive of an earlier trace with the same name must not remain.
+	mkdir -p r.passed.1.dat.archive && touch r.passed.1.dat.archive/older || return
 	# shellcheck disable=SC2016 # expanded by the recorded shell
 	bts record -u --repeat 9 --until-fail 2 -o r.dat -- sh -c '
 		echo >>runs; [ $(wc -l <runs) -lt 3 ]' || return
 	ls r.*dat
 	[ "$(echo r.*.dat)" = 'r.failed.1.dat r.failed.2.dat r.passed.1.dat r.passed.2.dat' ] &&
-		[ ! -e r.dat ] && status 1 says '^  1.000       0       2' \
+		[ ! -e r.dat ] && [ -e r.passed.1.dat.archive/vdso.so ] &&
+		[ ! -e r.passed.1.dat.archive/older ] && status 1 says '^  1.000       0       2' \
 			bts diff r.passed.*.dat --against r.failed.*.dat
 }
 check "record: --repeat names the traces by the result" repeats
@@ -441,7 +455,10 @@ no_rights() {
 check "record: without rights" no_rights
 
 full_output() {
-	status 1 says 'bts: write: standard output: No space' sh -c 'bts info k.dat > /dev/full'
+	full='bts: write: standard output: No space'
+	status 1 says "$full" sh -c 'bts info k.dat > /dev/full' &&
+		status 3 says "$full" sh -c 'bts diff k.dat k.dat > /dev/full' &&
+		status 125 says "$full" sh -c 'bts record -h > /dev/full'
 }
 check "a failed write of the output is an error" full_output
 

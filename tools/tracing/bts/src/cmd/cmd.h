@@ -8,6 +8,18 @@
 #ifndef BTS_CMD_H
 #define BTS_CMD_H
 
+/* The exit statuses if bts record itself fails, as in env(1). */
+enum {
+	RECORD_FAILED		= 125,
+	RECORD_NOT_EXECUTED	= 126,
+	RECORD_NOT_FOUND	= 127,
+};
+
+/* The exit status if bts diff fails, because 1 means that the runs differ. */
+enum {
+	DIFF_FAILED	= 3,
+};
+
 int cmd_check(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_import(int argc, char **argv);

@@ -26,7 +26,6 @@
 enum {
 	DIFF_EQUAL	= 0,
 	DIFF_DIFFERS	= 1,
-	DIFF_FAILED	= 3,
 };
 
 static const char usage[] =

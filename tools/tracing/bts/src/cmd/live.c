@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -51,6 +52,8 @@ static void become_recorder(const struct live *l, const char *trace, const char 
 	char *all[] = { "bts", "record", "-o", (char *)trace, "-a", NULL, NULL, NULL };
 	int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
+	/* If bts is killed, end the recording. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (fd >= 0) {
 		dup2(fd, STDOUT_FILENO);
 		dup2(fd, STDERR_FILENO);
@@ -134,7 +137,7 @@ static void stop_on_signals(void)
 int live_run(struct live *l)
 {
 	char directory[] = "/tmp/bts-live-XXXXXX";
-	int status = STATUS_OK, ended = 0;
+	int status = STATUS_OK;
 	char *trace, *log;
 
 	if (!mkdtemp(directory))
@@ -142,11 +145,10 @@ int live_run(struct live *l)
 	trace = mem_format("%s/trace.dat", directory);
 	log = mem_format("%s/log", directory);
 	stop_on_signals();
-	for (unsigned long i = 0; !stopped && !status && !ended && (!l->count || i < l->count);
-	     i++) {
+	for (unsigned long i = 0; !stopped && !status && (!l->count || i < l->count); i++) {
 		status = record(l, trace, log);
 		if (!status)
-			ended = l->show(l->ctx, trace);
+			status = l->show(l->ctx, trace);
 		remove_trace(trace);
 	}
 	unlink(log);

@@ -75,12 +75,16 @@ enum reason { ENDED, INTERRUPTED, TRIGGERED, TROUBLE };
 int recording_signals(bool children)
 {
 	static const int taken[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction old;
 	sigset_t set;
 	int fd;
 
 	sigemptyset(&set);
+	/* Under nohup(1), still ignore SIGHUP. */
 	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
-		sigaddset(&set, taken[i]);
+		if (taken[i] != SIGHUP || sigaction(SIGHUP, NULL, &old) ||
+		    old.sa_handler != SIG_IGN)
+			sigaddset(&set, taken[i]);
 	if (children)
 		sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);

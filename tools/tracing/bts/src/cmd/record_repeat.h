@@ -9,13 +9,6 @@
 
 #include "record/record.h"
 
-/* The exit statuses if bts record itself fails, as in env(1). */
-enum {
-	RECORD_FAILED		= 125,
-	RECORD_NOT_EXECUTED	= 126,
-	RECORD_NOT_FOUND	= 127,
-};
-
 /**
  * struct record_result - how a recording ended
  * @status:	the status of bts record, which is 0 or, after a failure, RECORD_*

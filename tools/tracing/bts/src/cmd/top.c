@@ -8,6 +8,7 @@
  * A loop consists of all backward jumps within a function that have the same target. The count of a
  * loop is the number of times that these jumps were executed.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -378,8 +379,9 @@ static int show_live(void *ctx, const char *path)
 
 	terminal_clear();
 	if (run(t, t->recordings.options, path))
-		return 1;
-	return fflush(stdout) ? 1 : 0;
+		return STATUS_FAILURE;
+	/* A closed pipe is not a failure, and its signal ends the recordings. */
+	return fflush(stdout) && errno != EPIPE ? STATUS_FAILURE : STATUS_OK;
 }
 
 static int run_live(struct top *t, const struct options *options)

@@ -26,7 +26,7 @@ int gdb_listen(struct gdb_session *g, unsigned long port)
 	    getsockname(fd, (struct sockaddr *)&address, &size))
 		return msg_errno("listen", "127.0.0.1");
 	printf("target remote 127.0.0.1:%d\n", ntohs(address.sin_port));
-	if (msg_flush(STATUS_OK))
+	if (msg_flush(STATUS_OK, STATUS_FAILURE))
 		return STATUS_FAILURE;
 	while ((gdb = accept4(fd, NULL, NULL, SOCK_CLOEXEC)) >= 0 || errno == ECONNABORTED) {
 		if (gdb < 0)

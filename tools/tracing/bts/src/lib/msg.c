@@ -82,7 +82,7 @@ int msg_usage(const char *text)
 	return STATUS_OK;
 }
 
-int msg_flush(int status)
+int msg_flush(int status, int failure)
 {
 	int failed = ferror(stdout);
 
@@ -91,5 +91,6 @@ int msg_flush(int status)
 	/* If the reader has closed the pipe, this is not a failure. */
 	if (errno == EPIPE)
 		return status;
-	return msg_errno("write", "standard output");
+	msg_errno("write", "standard output");
+	return failure;
 }

@@ -43,8 +43,8 @@ int msg_usage(const char *text);
 
 /*
  * Flush standard output and return @status. If a write failed for a reason other than a closed
- * pipe, print a message and return STATUS_FAILURE.
+ * pipe, print a message and return @failure.
  */
-int msg_flush(int status);
+int msg_flush(int status, int failure);
 
 #endif
