@@ -103,19 +103,19 @@ bool archive_has(const char *trace, const char *name)
 }
 
 /*
- * Return the name under which a file is written. If bts is killed, an incomplete file with this name
- * remains, which no command reads.
+ * Return the name under which a file is written. It contains the PID, because two users may archive
+ * the same trace. If bts is killed, the incomplete file remains, but no command reads it.
  */
-static char *temporary_name(const char *last)
+static char *temporary_name(void)
 {
-	return mem_format(".%s.bts-new", last);
+	return mem_format(".bts-new-%d", getpid());
 }
 
 int archive_create(const char *trace, const char *name)
 {
 	const char *last = name;
 	int dir = open_directory(trace, &last, true), fd = -1;
-	char *path = temporary_name(last);
+	char *path = temporary_name();
 
 	if (dir >= 0)
 		fd = path_create_at(dir, path);
@@ -134,7 +134,7 @@ int archive_create(const char *trace, const char *name)
 static int place_file(const char *trace, const char *name, int ret)
 {
 	int dir = open_directory(trace, &name, false), saved = errno;
-	char *temporary = temporary_name(name);
+	char *temporary = temporary_name();
 
 	if (dir < 0)
 		ret = -1;
