@@ -149,6 +149,8 @@ static int put_on_full_disk(const char *trace, const char *name)
 	struct rlimit old, limit;
 	int ret;
 
+	/* The limit also applies to the file that receives the results. */
+	fflush(stdout);
 	getrlimit(RLIMIT_FSIZE, &old);
 	limit = (struct rlimit) { .rlim_cur = 4, .rlim_max = old.rlim_max };
 	signal(SIGXFSZ, SIG_IGN);
