@@ -2,43 +2,14 @@
 /*
  * KUnit tests of the BTS driver: ds_records.c, and the handling of records in ds_cpu.c
  *
- * A model of the hardware fills a Debug Store. Record n leads from 1000 + n to 2000 + n in
- * kernel space, so the addresses identify the record. Some tests store records of other kinds
- * between these records.
+ * The file also contains the model that ds_kunit.h describes.
  */
 
-#include <kunit/test.h>
 #include <linux/slab.h>
 
-#include <asm/fred.h>
-#include <asm/idtentry.h>
+#include "ds_kunit.h"
 
-#include "ds_internal.h"
-
-/* The number of slots of the model's buffer, which differs from that of perf's buffer. */
-#define DS_TEST_SLOTS	1001U
-
-#define DS_TEST_KERNEL	0xffffffff00000000UL
-#define DS_TEST_USER	0x401000UL
-
-/* Addresses of the interrupted instruction, the NMI entry, and the entry of another interrupt. */
-#define DS_TEST_IP	(DS_TEST_KERNEL + 0x100)
-#define DS_TEST_ENTRY	((unsigned long)asm_exc_nmi)
-#define DS_TEST_OTHER	(DS_TEST_KERNEL + 0x200)
-
-struct ds_test {
-	struct debug_store	ds;
-	struct ds_bts_record	*slot;
-	struct ds_bts_cpu	cpu;
-	struct ds_bts_batch	batch;
-	u64			stored;
-	unsigned int		late;
-	unsigned long		ip;
-	bool			circular;
-	bool			lazy;
-};
-
-static int ds_test_init(struct kunit *test)
+int ds_test_init(struct kunit *test)
 {
 	struct ds_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
 
@@ -50,7 +21,7 @@ static int ds_test_init(struct kunit *test)
 }
 
 /* Start with an empty buffer that has @slots slots and @rest more bytes. */
-static void ds_test_start(struct ds_test *t, unsigned int slots, unsigned int rest)
+void ds_test_start(struct ds_test *t, unsigned int slots, unsigned int rest)
 {
 	u64 base = (unsigned long)t->slot;
 
@@ -69,7 +40,7 @@ static void ds_test_start(struct ds_test *t, unsigned int slots, unsigned int re
 }
 
 /* Store a record. A circular buffer wraps when it is full or, if @lazy, one record later. */
-static void ds_test_store(struct ds_test *t, u64 from, u64 to)
+void ds_test_store(struct ds_test *t, u64 from, u64 to)
 {
 	struct ds_bts_record rec = { .from = from, .to = to };
 	u64 end = t->ds.bts_absolute_maximum - sizeof(rec);
@@ -85,25 +56,25 @@ static void ds_test_store(struct ds_test *t, u64 from, u64 to)
 		t->ds.bts_index = t->ds.bts_buffer_base;
 }
 
-static void ds_test_store_nr(struct ds_test *t, unsigned int nr)
+void ds_test_store_nr(struct ds_test *t, unsigned int nr)
 {
 	while (nr--)
 		ds_test_store(t, DS_TEST_KERNEL + 1000 + t->stored,
 			      DS_TEST_KERNEL + 2000 + t->stored);
 }
 
-static u64 ds_test_place(void)
+u64 ds_test_place(void)
 {
 	return (unsigned long)__ds_text_start;
 }
 
 /* Store a record that enters the section .text..ds. */
-static void ds_test_enter(struct ds_test *t)
+void ds_test_enter(struct ds_test *t)
 {
 	ds_test_store(t, DS_TEST_KERNEL + 1, ds_test_place());
 }
 
-static void ds_test_leave(struct ds_test *t)
+void ds_test_leave(struct ds_test *t)
 {
 	ds_test_store(t, (unsigned long)__ds_text_end - 1, DS_TEST_KERNEL + 2);
 }
@@ -119,13 +90,13 @@ static void ds_test_drain_late(struct ds_test *t, unsigned int late)
 	ds_cut_own(&t->batch, &t->cpu, t->ip);
 }
 
-static void ds_test_drain(struct ds_test *t)
+void ds_test_drain(struct ds_test *t)
 {
 	ds_test_drain_late(t, 0);
 }
 
 /* Expect @nr records, numbered from @first. */
-static void ds_test_expect(struct kunit *test, unsigned int first, unsigned int nr)
+void ds_test_expect(struct kunit *test, unsigned int first, unsigned int nr)
 {
 	struct ds_test *t = test->priv;
 	unsigned int i;
@@ -351,274 +322,6 @@ static void ds_test_return_thunk(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), 1);
 }
 
-/* Store @before records of traced code, and then the first @way records of an NMI. */
-static void ds_test_nmi(struct ds_test *t, unsigned int before, unsigned int way)
-{
-	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-	t->ip = DS_TEST_IP;
-	ds_test_store_nr(t, before);
-	ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
-	while (--way)
-		ds_test_store(t, DS_TEST_ENTRY + way, DS_TEST_ENTRY + way + 1);
-}
-
-static void ds_test_nmi_tail(struct kunit *test)
-{
-	struct ds_test *t = test->priv;
-
-	ds_test_nmi(t, 100, 10);
-	ds_test_drain(t);
-	ds_test_expect(test, 0, 100);
-	KUNIT_EXPECT_EQ(test, t->batch.own, 10);
-	KUNIT_EXPECT_EQ(test, t->batch.unsure, 0);
-
-	ds_test_nmi(t, 100, DS_NMI_RECORDS);
-	ds_test_drain(t);
-	ds_test_expect(test, 0, 100);
-
-	/* Only the last 512 records are searched for the last branch to the entry point. */
-	ds_test_nmi(t, 100, 10);
-	ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
-	ds_test_drain(t);
-	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), 110);
-	ds_test_nmi(t, 100, DS_NMI_RECORDS + 1);
-	ds_test_drain(t);
-	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), 100 + DS_NMI_RECORDS + 1);
-	KUNIT_EXPECT_EQ(test, t->batch.own, 0);
-	KUNIT_EXPECT_EQ(test, t->batch.unsure, DS_NMI_RECORDS);
-
-	/* If the NMI interrupted .text..ds, the branch into .text..ds is an own branch, too. */
-	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-	t->ip = DS_TEST_IP;
-	ds_test_store_nr(t, 7);
-	ds_test_enter(t);
-	ds_test_store(t, ds_test_place() + 1, DS_TEST_ENTRY);
-	ds_test_store_nr(t, 3);
-	ds_test_drain(t);
-	ds_test_expect(test, 0, 7);
-}
-
-/*
- * The driver finds the branch to the NMI's entry point even if this branch's record has a wrong
- * origin, and another branch has the right origin.
- */
-static void ds_test_nmi_wrong(struct kunit *test)
-{
-	struct ds_test *t = test->priv;
-	int i;
-
-	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-	t->ip = DS_TEST_IP;
-	ds_test_store_nr(t, 50);
-	ds_test_store(t, DS_TEST_IP, DS_TEST_OTHER);
-	ds_test_store_nr(t, 100);
-	ds_test_store(t, 0, DS_TEST_ENTRY);
-	for (i = 0; i < 9; i++)
-		ds_test_store(t, DS_TEST_ENTRY + i, DS_TEST_ENTRY + i + 1);
-	ds_test_drain(t);
-	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), 151);
-	KUNIT_EXPECT_EQ(test, t->batch.own, 10);
-	KUNIT_EXPECT_EQ(test, t->batch.unsure, 0);
-}
-
-/* If BTS was off when an NMI came, its first branch was not stored. Deliver all records. */
-static void ds_test_nmi_off(struct kunit *test)
-{
-	struct ds_test *t = test->priv;
-
-	ds_test_nmi(t, 100, 10);
-	t->cpu.debugctl = 0;
-	ds_test_drain(t);
-	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), 110);
-	KUNIT_EXPECT_EQ(test, t->batch.own + t->batch.unsure, 0);
-}
-
-/* With FRED, all events share the entry points. The last branch to one of them is the NMI's. */
-static void ds_test_nmi_entries(struct kunit *test)
-{
-	static void (*const entries[])(void) = {
-		asm_exc_nmi,
-#ifdef CONFIG_X86_FRED
-		asm_fred_entrypoint_user,
-		asm_fred_entrypoint_kernel,
-#endif
-	};
-	struct ds_test *t = test->priv;
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(entries); i++) {
-		ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-		t->ip = DS_TEST_IP;
-		ds_test_store(t, DS_TEST_IP, (unsigned long)entries[i]);
-		ds_test_store_nr(t, 100);
-		ds_test_store(t, DS_TEST_IP, (unsigned long)entries[i]);
-		ds_test_store_nr(t, 9);
-		ds_test_drain(t);
-		KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), 101);
-		KUNIT_EXPECT_EQ(test, t->batch.own, 10);
-	}
-}
-
-/* If the branch to the NMI's entry point is not found, all records are delivered. */
-static void ds_test_nmi_no_entry(struct kunit *test)
-{
-	struct ds_test *t = test->priv;
-
-	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-	t->ip = DS_TEST_IP;
-	ds_test_store_nr(t, 100);
-	ds_test_store(t, DS_TEST_IP, DS_TEST_OTHER);
-	ds_test_store_nr(t, 9);
-	ds_test_drain(t);
-	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), 110);
-	KUNIT_EXPECT_EQ(test, t->batch.own, 0);
-	KUNIT_EXPECT_EQ(test, t->batch.unsure, 110);
-}
-
-/* With BTS_OFF_OS, a batch may begin and end with crossings of NMIs, or lack these crossings. */
-static void ds_test_nmi_user(struct kunit *test)
-{
-	struct ds_test *t = test->priv;
-	int crossing;
-
-	for (crossing = 0; crossing < 2; crossing++) {
-		ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-		t->cpu.ctl |= DEBUGCTLMSR_BTS_OFF_OS;
-		t->ip = DS_TEST_USER;
-		t->cpu.back = DS_TEST_USER;
-		if (crossing)
-			ds_test_store(t, DS_TEST_KERNEL, DS_TEST_USER);
-		ds_test_store(t, DS_TEST_USER, DS_TEST_USER);
-		ds_test_store_nr(t, 20);
-		ds_test_store(t, DS_TEST_USER, DS_TEST_USER);
-		if (crossing)
-			ds_test_store(t, DS_TEST_USER, DS_TEST_ENTRY);
-		ds_test_drain(t);
-		KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), 22);
-		KUNIT_EXPECT_EQ(test, t->batch.unsure, 0);
-	}
-}
-
-/*
- * If BTS_OFF_OS or BTS_OFF_USR hides the branch to the NMI's entry point, an earlier branch to an
- * entry point is not taken for it. With BTS_OFF_USR, some CPUs store the branch.
- */
-static void ds_test_nmi_hidden(struct kunit *test)
-{
-	struct ds_test *t = test->priv;
-	int stored;
-
-	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-	t->cpu.ctl |= DEBUGCTLMSR_BTS_OFF_OS;
-	t->ip = DS_TEST_IP;
-	ds_test_store_nr(t, 20);
-	ds_test_store(t, DS_TEST_USER, DS_TEST_ENTRY);
-	ds_test_drain(t);
-	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), 21);
-	KUNIT_EXPECT_EQ(test, t->batch.own + t->batch.unsure, 0);
-
-	for (stored = 0; stored < 2; stored++) {
-		ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-		t->cpu.ctl |= DEBUGCTLMSR_BTS_OFF_USR;
-		t->ip = DS_TEST_USER;
-		ds_test_store_nr(t, 20);
-		ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
-		ds_test_store_nr(t, 20);
-		if (stored)
-			ds_test_store(t, DS_TEST_USER, DS_TEST_ENTRY);
-		ds_test_store_nr(t, 9);
-		ds_test_drain(t);
-		KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), stored ? 41 : 50);
-		KUNIT_EXPECT_EQ(test, t->batch.unsure, stored ? 0 : 50);
-	}
-}
-
-static void ds_test_nmi_head(struct kunit *test)
-{
-	static const unsigned int ways[] = { 1, DS_NMI_RECORDS - 1, DS_NMI_RECORDS };
-	struct ds_test *t = test->priv;
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(ways); i++) {
-		unsigned int way = ways[i];
-		bool found = way < DS_NMI_RECORDS;
-
-		ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-		t->cpu.back = DS_TEST_IP;
-		ds_test_leave(t);
-		ds_test_store_nr(t, way);
-		ds_test_store(t, DS_TEST_ENTRY, DS_TEST_IP);
-		ds_test_store_nr(t, 30);
-		ds_test_store(t, DS_TEST_ENTRY, DS_TEST_IP);
-		ds_test_drain(t);
-		KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), found ? 31 : way + 32);
-		KUNIT_EXPECT_EQ(test, t->batch.unsure, found ? 0 : DS_NMI_RECORDS);
-	}
-}
-
-/*
- * If an NMI interrupts the section after BTS has been switched on, the branch out of the section
- * is stored after the branches of the NMI's exit.
- */
-static void ds_test_nmi_head_own(struct kunit *test)
-{
-	struct ds_test *t = test->priv;
-
-	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-	t->cpu.back = ds_test_place() + 1;
-	ds_test_leave(t);
-	ds_test_store_nr(t, 10);
-	ds_test_store(t, DS_TEST_ENTRY, t->cpu.back);
-	ds_test_leave(t);
-	ds_test_store_nr(t, 30);
-	ds_test_drain(t);
-	ds_test_expect(test, 13, 30);
-}
-
-/* An NMI comes after the branch into the section and before BTS is off. */
-static void ds_test_interrupted(struct kunit *test)
-{
-	struct ds_test *t = test->priv;
-	int interrupted;
-
-	for (interrupted = 0; interrupted < 2; interrupted++) {
-		ds_test_start(t, DS_TEST_SLOTS - 1, 0);
-		t->cpu.interrupted = interrupted;
-		ds_test_store_nr(t, 50);
-		ds_test_enter(t);
-		ds_test_store(t, ds_test_place() + 1, DS_TEST_ENTRY);
-		ds_test_store_nr(t, 9);
-		ds_test_enter(t);
-		ds_test_drain(t);
-		KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), interrupted ? 50 : 61);
-		KUNIT_EXPECT_EQ(test, t->batch.own, interrupted ? 12 : 1);
-	}
-}
-
-/* A full buffer may lack the branch to the NMI's entry point, so do not search for it. */
-static void ds_test_full(struct kunit *test)
-{
-	struct ds_test *t = test->priv;
-
-	ds_test_start(t, DS_TEST_SLOTS, 0);
-	t->ip = DS_TEST_IP;
-	ds_test_store_nr(t, DS_TEST_SLOTS - 3);
-	ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
-	ds_test_store_nr(t, 9);
-	ds_test_drain(t);
-	KUNIT_EXPECT_TRUE(test, t->batch.full);
-	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), DS_TEST_SLOTS);
-	KUNIT_EXPECT_EQ(test, t->batch.unsure, DS_NMI_RECORDS);
-
-	/* The last record shows an own branch, so only own branches were lost. */
-	ds_test_start(t, DS_TEST_SLOTS, 0);
-	ds_test_store_nr(t, DS_TEST_SLOTS - 1);
-	ds_test_enter(t);
-	ds_test_drain(t);
-	KUNIT_EXPECT_FALSE(test, t->batch.full);
-	ds_test_expect(test, 0, DS_TEST_SLOTS - 1);
-}
-
 static void ds_test_ctl(struct kunit *test)
 {
 	const u64 on = DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS;
@@ -706,17 +409,6 @@ static struct kunit_case ds_test_cases[] = {
 	KUNIT_CASE(ds_test_wrap_own),
 	KUNIT_CASE(ds_test_place_only),
 	KUNIT_CASE(ds_test_return_thunk),
-	KUNIT_CASE(ds_test_nmi_tail),
-	KUNIT_CASE(ds_test_nmi_wrong),
-	KUNIT_CASE(ds_test_nmi_off),
-	KUNIT_CASE(ds_test_nmi_entries),
-	KUNIT_CASE(ds_test_nmi_no_entry),
-	KUNIT_CASE(ds_test_nmi_user),
-	KUNIT_CASE(ds_test_nmi_hidden),
-	KUNIT_CASE(ds_test_nmi_head),
-	KUNIT_CASE(ds_test_nmi_head_own),
-	KUNIT_CASE(ds_test_interrupted),
-	KUNIT_CASE(ds_test_full),
 	KUNIT_CASE(ds_test_ctl),
 	KUNIT_CASE(ds_test_cpl_trait),
 	KUNIT_CASE(ds_test_stop),
