@@ -123,8 +123,7 @@ static int by_way(const void *left, const void *right)
  */
 static bool is_foreign_load(const struct condition *c, const struct trail *good)
 {
-	return c->load &&
-	       !(good->nr && bsearch(c, good->list, good->nr, sizeof(*c), by_way));
+	return c->load && !bsearch(c, good->list, good->nr, sizeof(*c), by_way);
 }
 
 static bool has_reason(const struct ranking *r, const struct condition *c)
@@ -147,8 +146,7 @@ static void add_foreign(struct ranking *r, struct history *h)
 	struct trail good;
 
 	trail_walk(&good, &h->forest, r->good, r->trail.error);
-	if (good.nr)
-		qsort(good.list, good.nr, sizeof(*good.list), by_way);
+	qsort(good.list, good.nr, sizeof(*good.list), by_way);
 	for (size_t i = 0; i < r->trail.nr; i++) {
 		const struct condition *c = &r->trail.list[i];
 

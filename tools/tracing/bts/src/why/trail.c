@@ -26,6 +26,8 @@
 #define RUN_MAX		2
 /* Do not process elements beyond this nesting depth, because each level needs stack space. */
 #define DEPTH_MAX	100000
+/* The list of conditions has room for this many at first. */
+#define ROOM_MIN	256
 
 struct run_walk {
 	struct trail		*trail;
@@ -61,7 +63,7 @@ static void add_condition(struct trail *t, uint32_t activation, const struct con
 	if (!is_own(t, activation, &c->place))
 		return;
 	if (t->nr == t->room) {
-		t->room = 2 * t->room + 256;
+		t->room *= 2;
 		t->list = mem_realloc(t->list, t->room, sizeof(*t->list));
 	}
 	t->list[t->nr] = *c;
@@ -146,7 +148,9 @@ static void add_elem(struct trail *t, uint32_t activation, uint32_t elem, uint32
 
 void trail_walk(struct trail *t, struct forest *f, const struct system_call *call, int error)
 {
-	*t = (struct trail) { .forest = f, .error = error };
+	*t = (struct trail) { .forest = f, .error = error, .room = ROOM_MIN };
+	/* Even an empty list is not NULL, so that it can be sorted and searched. */
+	t->list = mem_alloc(t->room * sizeof(*t->list));
 	add_elem(t, 0, call->node, 0);
 }
 
