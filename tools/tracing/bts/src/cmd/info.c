@@ -36,8 +36,8 @@ static const char usage[] =
 "      --stats        print the tracer's counters, too\n"
 "      --json         print one object, and the summary of a trace of trace-cmd as a second\n";
 
-/* Return the value of the first line "KEY: value", or NULL. The caller frees the value. */
-static char *value_of(const char *text, const char *key)
+/* Return the value of the first line "KEY: value", or NULL. The value ends at the end of the line. */
+static const char *find_value(const char *text, const char *key)
 {
 	size_t length = strlen(key);
 
@@ -45,11 +45,18 @@ static char *value_of(const char *text, const char *key)
 		line += *line == '\n';
 		if (!strncmp(line, key, length) && line[length] == ':') {
 			line += length + 1;
-			line += *line == ' ';
-			return mem_format("%.*s", (int)strcspn(line, "\n"), line);
+			return line + (*line == ' ');
 		}
 	}
 	return NULL;
+}
+
+/* Like find_value(), but the caller frees the value. */
+static char *value_of(const char *text, const char *key)
+{
+	const char *value = find_value(text, key);
+
+	return value ? mem_format("%.*s", (int)strcspn(value, "\n"), value) : NULL;
 }
 
 static void print_value(const char *name, const char *text, const char *key)
@@ -64,16 +71,10 @@ static void print_value(const char *name, const char *text, const char *key)
 /* Print the value of each line with this key. */
 static void print_values(const char *name, const char *text, const char *key)
 {
-	size_t length = strlen(key);
+	const char *value = find_value(text, key);
 
-	for (const char *line = text; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (strncmp(line, key, length) || line[length] != ':')
-			continue;
-		line += length + 1;
-		line += *line == ' ';
-		printf("%-11s%.*s\n", name, (int)strcspn(line, "\n"), line);
-	}
+	for (; value; value = find_value(strchr(value, '\n'), key))
+		printf("%-11s%.*s\n", name, (int)strcspn(value, "\n"), value);
 }
 
 static void print_recorded(const char *info)
