@@ -130,45 +130,37 @@ int archive_create(const char *trace, const char *name)
 	return fd;
 }
 
-/* Give a complete file its name. On failure, remove the file, and return -1 with errno. */
-static int place_file(const char *trace, const char *name, int ret)
+static int fail_to_write(const char *trace, const char *name)
 {
-	int dir = open_directory(trace, &name, false), saved = errno;
-	char *temporary = temporary_name();
+	char *path = mem_format("%s.archive/%s", trace, name);
 
-	if (dir < 0)
-		ret = -1;
-	if (!ret && renameat(dir, temporary, dir, name)) {
-		saved = errno;
-		ret = -1;
-	}
+	msg_errno("write", path);
+	free(path);
+	return -1;
+}
+
+int archive_finish(const char *trace, const char *name, int fd, int ret)
+{
+	const char *last = name;
+	char *temporary;
+	int dir;
+
+	if (fd < 0)
+		return -1;
+	if (ret)
+		ret = fail_to_write(trace, name);
+	if (close(fd) && !ret)
+		ret = fail_to_write(trace, name);
+	temporary = temporary_name();
+	dir = open_directory(trace, &last, false);
+	if (!ret && (dir < 0 || renameat(dir, temporary, dir, last)))
+		ret = fail_to_write(trace, name);
 	if (ret && dir >= 0)
 		unlinkat(dir, temporary, 0);
 	if (dir >= 0)
 		close(dir);
 	free(temporary);
-	errno = saved;
 	return ret;
-}
-
-int archive_finish(const char *trace, const char *name, int fd, int ret)
-{
-	char *path;
-	int saved = errno;
-
-	if (fd < 0)
-		return -1;
-	if (close(fd) && !ret) {
-		saved = errno;
-		ret = -1;
-	}
-	errno = saved;
-	if (!place_file(trace, name, ret))
-		return 0;
-	path = mem_format("%s.archive/%s", trace, name);
-	msg_errno("write", path);
-	free(path);
-	return -1;
 }
 
 int archive_put(const char *trace, const char *name, const void *data, size_t size)
