@@ -13,13 +13,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/mem.h"
 #include "lib/msg.h"
+#include "lib/process.h"
 #include "symbols/archive.h"
 #include "live.h"
 
@@ -46,14 +46,15 @@ static char *pid_list(const struct options *o)
 	return list;
 }
 
-static void become_recorder(const struct live *l, const char *trace, const char *log)
+static void become_recorder(const struct live *l, pid_t parent, const char *trace, const char *log)
 {
 	char *pids = pid_list(l->options);
 	char *all[] = { "bts", "record", "-o", (char *)trace, "-a", NULL, NULL, NULL };
 	int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
 	/* If bts is killed, end the recording. */
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (!process_ends_with(parent))
+		_exit(STATUS_FAILURE);
 	if (fd >= 0) {
 		dup2(fd, STDOUT_FILENO);
 		dup2(fd, STDERR_FILENO);
@@ -96,15 +97,15 @@ static void show_log(const char *log)
 
 static int record(const struct live *l, const char *trace, const char *log)
 {
+	pid_t pid, parent = getpid();
 	int status = 0;
-	pid_t pid;
 
 	fflush(stdout);
 	pid = fork();
 	if (pid < 0)
 		return msg_errno("fork", NULL);
 	if (!pid)
-		become_recorder(l, trace, log);
+		become_recorder(l, parent, trace, log);
 	if (!ended_within(pid, l->seconds, &status)) {
 		kill(pid, SIGINT);
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -126,11 +127,10 @@ static void remove_trace(const char *trace)
 static void stop_on_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGHUP };
-	struct sigaction action = { .sa_handler = stop }, old;
+	struct sigaction action = { .sa_handler = stop };
 
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-		if (signals[i] != SIGHUP || sigaction(SIGHUP, NULL, &old) ||
-		    old.sa_handler != SIG_IGN)
+		if (signals[i] != SIGHUP || !process_ignores_hangup())
 			sigaction(signals[i], &action, NULL);
 }
 

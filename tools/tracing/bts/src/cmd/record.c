@@ -32,6 +32,7 @@
 #include "lib/causes.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
+#include "lib/process.h"
 #include "lib/text.h"
 #include "record/bill.h"
 #include "record/collector.h"
@@ -75,15 +76,13 @@ enum reason { ENDED, INTERRUPTED, TRIGGERED, TROUBLE };
 int recording_signals(bool children)
 {
 	static const int taken[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	struct sigaction old;
 	sigset_t set;
 	int fd;
 
 	sigemptyset(&set);
 	/* Under nohup(1), still ignore SIGHUP. */
 	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
-		if (taken[i] != SIGHUP || sigaction(SIGHUP, NULL, &old) ||
-		    old.sa_handler != SIG_IGN)
+		if (taken[i] != SIGHUP || !process_ignores_hangup())
 			sigaddset(&set, taken[i]);
 	if (children)
 		sigaddset(&set, SIGCHLD);

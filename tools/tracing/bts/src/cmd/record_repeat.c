@@ -12,12 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/mem.h"
 #include "lib/msg.h"
+#include "lib/process.h"
 #include "lib/text.h"
 #include "symbols/archive.h"
 #include "cmd.h"
@@ -44,8 +44,8 @@ static struct record_result one_run(const struct record_options *options,
 				    struct record_result (*once)(const struct record_options *))
 {
 	struct record_result result = { .status = RECORD_FAILED };
+	pid_t pid, parent = getpid();
 	int fds[2];
-	pid_t pid;
 
 	if (pipe2(fds, O_CLOEXEC)) {
 		msg_errno("create a pipe", NULL);
@@ -54,8 +54,9 @@ static struct record_result one_run(const struct record_options *options,
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
-		/* If this process is killed, end the recording, too. */
-		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		/* If bts is killed, end the recording. */
+		if (!process_ends_with(parent))
+			_exit(RECORD_FAILED);
 		result = once(options);
 		_exit(write(fds[1], &result, sizeof(result)) != sizeof(result));
 	}

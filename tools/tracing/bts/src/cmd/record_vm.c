@@ -23,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -32,6 +31,7 @@
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "lib/path.h"
+#include "lib/process.h"
 #include "record/vm.h"
 #include "symbols/archive.h"
 #include "cmd.h"
@@ -255,8 +255,7 @@ static void become_machine(const struct vm_recording *rec, pid_t parent)
 {
 	sigset_t none;
 
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
+	if (!process_ends_with(parent))
 		_exit(RECORD_FAILED);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
