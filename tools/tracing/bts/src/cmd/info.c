@@ -36,7 +36,7 @@ static const char usage[] =
 "      --stats        print the tracer's counters, too\n"
 "      --json         print one object, and the summary of a trace of trace-cmd as a second\n";
 
-/* Return the value of the first line "KEY: value", or NULL. The value ends at the end of the line. */
+/* Return the value of the first line "KEY: value", or NULL. The value ends with the line. */
 static const char *find_value(const char *text, const char *key)
 {
 	size_t length = strlen(key);

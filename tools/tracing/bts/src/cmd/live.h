@@ -13,8 +13,8 @@
  * struct live - recordings of the tasks in @options, or of all tasks
  * @seconds:	duration of each recording
  * @count:	number of recordings, or 0 to continue until a signal
- * @show:	called with the trace after each recording. Returns the exit status, and a failure ends
- *		the loop
+ * @show:	called with the trace after each recording. Returns the exit status. A failure
+ *		ends the loop
  */
 struct live {
 	const struct options		*options;
