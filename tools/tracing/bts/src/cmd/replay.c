@@ -255,6 +255,8 @@ static int leave(void *ctx, const struct bts_task *t, struct bts_frame *f)
 	if (!leaf)
 		print_pending(r);
 	r->pending = NULL;
+	if (enough(r))
+		return 1;
 	head(r, t, 0, level_of(f), f);
 	if (leaf) {
 		text_string(r->text, bts_sym_name(f->sym));
@@ -277,6 +279,8 @@ static int stack(void *ctx, const struct bts_task *t, unsigned int number, bool 
 	uintptr_t level = top_level(r, t);
 
 	print_pending(r);
+	if (enough(r))
+		return 1;
 	if (!level && (bts_depth(t) || r->only))
 		return 0;
 	if (r->json) {
@@ -301,6 +305,8 @@ static int row(void *ctx, const struct bts_task *t, const struct bts_row *row)
 	if (row->type == BTS_ROW_MAP || (t && bts_depth(t) && !level))
 		return 0;
 	print_pending(r);
+	if (enough(r))
+		return 1;
 	if (r->json) {
 		json_head(r, t, row->cpu, level + 1);
 		text_string(r->text, ",\"row\":");

@@ -26,7 +26,8 @@
  * After a gap or a loss, the next straight run shows the current function. If this function is on
  * the stack, its frame becomes the innermost frame. Otherwise, a frame is added for the function,
  * and the next matching ret corrects the stack. In both cases, the stack is a guess. If the branch
- * into the kernel is lost, the branch out of the kernel ends only the kernel's frames.
+ * into the kernel is lost, the branch out of the kernel ends only the kernel's frames. If the branch
+ * out of the kernel is missing, the next run in user space ends these frames.
  *
  * If inlined functions are shown, their frames are on top of the frame that contains their code.
  * At each straight run, the inlined frames of this run's code replace the previous inlined frames.
@@ -310,16 +311,24 @@ static uint32_t user_depth(const struct calls *c)
 	return i;
 }
 
+/* Return the depth of the stack up to the innermost entry from user space, or 0. */
+static uint32_t entry_depth(const struct calls *c)
+{
+	uint32_t i = c->now.depth;
+
+	while (i && !(is_entry(&c->now.frames[i - 1]) && c->now.frames[i - 1].user))
+		i--;
+	return i;
+}
+
 static void resync(struct calls *c, struct sym *sym);
 
 /* The kernel returns to the interrupted instruction, to a signal handler, or to a new program. */
 static void do_exit(struct calls *c, const struct step *s)
 {
 	struct frame entry = {};
-	uint32_t i = c->now.depth;
+	uint32_t i = entry_depth(c);
 
-	while (i && !(is_entry(&c->now.frames[i - 1]) && c->now.frames[i - 1].user))
-		i--;
 	if (i)
 		entry = c->now.frames[i - 1];
 	if (c->exec)
@@ -468,11 +477,31 @@ static void transition(struct calls *c, const struct step *s)
 	}
 }
 
+/*
+ * A run is in user space, so end the kernel's frames. Usually, do_exit() has ended these frames. But
+ * with the option bts-cpl-filter, a trace of user space may have no branches out of the kernel.
+ */
+static void leave_kernel(struct calls *c)
+{
+	uint32_t i = entry_depth(c);
+
+	if (!i)
+		return;
+	if (c->exec)
+		end_stacks(c);
+	else
+		pop_to(c, i - 1);
+	c->exec = false;
+}
+
 /* Make the frame of the run's function the innermost frame, and return this frame. */
 static struct frame *frame_of_run(struct calls *c, const struct step *s, bool exit)
 {
-	struct frame *top = calls_real(c);
+	struct frame *top;
 
+	if (!is_kernel(s->from))
+		leave_kernel(c);
+	top = calls_real(c);
 	c->lost |= s->flags & STEP_GAP;
 	if (!top || (!frame_has(top, s->at_start.sym) && !(exit && is_entry(top))))
 		resync(c, s->at_start.sym);

@@ -161,6 +161,9 @@ echo >"$events/uprobe_events"
 # Record until one of several functions is called. This call is the last branch.
 side="-u --flight=4m --on $dir/names:rust::*"
 record flight ./names
+# This trace contains the branches into the kernel, but not the branches back.
+side="-u --flight"
+record filtered ./calls 12
 side=-u
 # During the first and the third recording, the kernel changes its code. Only during the first
 # recording, the kernel also undoes the change.
