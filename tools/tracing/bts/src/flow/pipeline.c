@@ -297,7 +297,7 @@ static int pipe_branches(struct pipe_private *v, struct task *t, const struct ba
 		t->known = true;
 		if (is_kernel(br->to) && !is_kernel(br->from))
 			t->resume = resume_at(s, br->from);
-		if (s->flags & (STEP_GAP | STEP_BLIND))
+		if (!ret && (s->flags & (STEP_GAP | STEP_BLIND)))
 			ret = unusual(v, t, s, b->times[i]);
 		if (c->branch && !ret)
 			ret = c->branch(c->ctx, t, s, b->times[i]);

@@ -108,6 +108,8 @@ void infer_exec(struct task *t);
 
 /* tasks.c */
 struct task *task_get(struct pipe_private *v, int pid);
+/* Make room for the CPUs below @nr in cpu_lost and cpu_pid. */
+void tasks_more_cpus(struct pipe_private *v, size_t nr);
 void task_is_on(struct pipe_private *v, struct task *t, int cpu);
 void task_named(struct pipe_private *v, struct task *t, const char *comm);
 void task_of(struct pipe_private *v, struct task *t, int tgid);

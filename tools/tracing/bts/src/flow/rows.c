@@ -11,6 +11,7 @@
 #include <sys/sysmacros.h>
 
 #include "lib/bytes.h"
+#include "lib/cpus.h"
 #include "private.h"
 
 /* A task in the kernel's state EXIT_DEAD, EXIT_ZOMBIE or TASK_DEAD has ended. */
@@ -54,6 +55,15 @@ static void count_loss(struct pipe_private *v, unsigned int cause, uint64_t coun
 		bill->losses.times[cause]++;
 }
 
+static void note_loss(struct pipe_private *v, int cpu)
+{
+	v->loss_seq++;
+	if (cpu < 0 || cpu >= CPUS_MAX)
+		return;
+	tasks_more_cpus(v, cpu + 1);
+	v->cpu_lost[cpu] = v->loss_seq;
+}
+
 static int missed(struct pipe_private *v, const struct batch *b)
 {
 	struct row row = {
@@ -61,9 +71,7 @@ static int missed(struct pipe_private *v, const struct batch *b)
 		.cause = b->cause,
 	};
 
-	v->loss_seq++;
-	if (b->cpu >= 0 && (size_t)b->cpu < v->nr_cpus)
-		v->cpu_lost[b->cpu] = v->loss_seq;
+	note_loss(v, b->cpu);
 	count_loss(v, b->cause, b->count);
 	return pipe_row(v, NULL, &row);
 }
@@ -75,9 +83,7 @@ static int lost(struct pipe_private *v, struct task *t, const struct batch *b)
 		.cause = b->cause < LOSS_CAUSES ? b->cause : LOSS_MISSED,
 	};
 
-	v->loss_seq++;
-	if (b->cpu >= 0 && (size_t)b->cpu < v->nr_cpus)
-		v->cpu_lost[b->cpu] = v->loss_seq;
+	note_loss(v, b->cpu);
 	t->loss_seq = v->loss_seq;
 	t->known = false;
 	t->step = NULL;

@@ -77,7 +77,7 @@ struct task *task_get(struct pipe_private *v, int pid)
 	return t;
 }
 
-static void more_cpus(struct pipe_private *v, size_t nr)
+void tasks_more_cpus(struct pipe_private *v, size_t nr)
 {
 	if (nr <= v->nr_cpus || nr > CPUS_MAX)
 		return;
@@ -93,7 +93,7 @@ void task_is_on(struct pipe_private *v, struct task *t, int cpu)
 {
 	if (cpu < 0 || cpu >= CPUS_MAX)
 		return;
-	more_cpus(v, cpu + 1);
+	tasks_more_cpus(v, cpu + 1);
 	if (v->cpu_pid[cpu] != t->pid) {
 		if (v->cpu_pid[cpu] != -1 || t->cpu != -1) {
 			v->pipe->bill.switches += t->chosen;
