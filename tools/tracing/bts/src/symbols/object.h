@@ -60,6 +60,8 @@ struct alias {
 	const char	*linked;
 };
 
+/* Return the *@nr other names of the function. */
+const struct alias *sym_aliases(const struct sym *s, size_t *nr);
 /* Report whether @wanted is a name of the function, or a pattern (* and ?) that matches a name. */
 bool sym_is(const struct sym *s, const char *wanted);
 

@@ -52,15 +52,26 @@ enum sym_role sym_find_role(struct sym *sym)
 	return sym->role;
 }
 
+static bool is_part(const char *part, const char *whole)
+{
+	size_t length = strlen(whole);
+
+	if (strncmp(part, whole, length))
+		return false;
+	return !strncmp(part + length, ".cold", 5) || !strncmp(part + length, ".part.", 6);
+}
+
 bool sym_is_part(const struct sym *part, const struct sym *whole)
 {
-	size_t length;
+	const struct alias *alias;
+	size_t nr;
 
 	if (part->object != whole->object || !strchr(part->linked, '.'))
 		return false;
-	length = strlen(whole->linked);
-	if (strncmp(part->linked, whole->linked, length))
-		return false;
-	return !strncmp(part->linked + length, ".cold", 5) ||
-	       !strncmp(part->linked + length, ".part.", 6);
+	/* A constructor may be named C1 here, and its part C2.cold. */
+	alias = sym_aliases(whole, &nr);
+	for (size_t i = 0; i < nr; i++)
+		if (is_part(part->linked, alias[i].linked))
+			return true;
+	return is_part(part->linked, whole->linked);
 }

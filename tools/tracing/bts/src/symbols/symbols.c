@@ -148,13 +148,11 @@ static bool name_is(const char *plain, const char *linked, const char *wanted)
 	       (!fnmatch(wanted, plain, 0) || !fnmatch(wanted, linked, 0));
 }
 
-bool sym_is(const struct sym *s, const char *wanted)
+const struct alias *sym_aliases(const struct sym *s, size_t *nr)
 {
 	const struct object *o = s->object->code;
 	size_t low = 0, high = o->nr_aliases, mid;
 
-	if (name_is(s->plain, s->linked, wanted) || !strcmp(s->name, wanted))
-		return true;
 	while (low < high) {
 		mid = low + (high - low) / 2;
 		if (o->aliases[mid].addr < s->addr)
@@ -162,8 +160,22 @@ bool sym_is(const struct sym *s, const char *wanted)
 		else
 			high = mid;
 	}
-	for (; low < o->nr_aliases && o->aliases[low].addr == s->addr; low++)
-		if (name_is(o->aliases[low].plain, o->aliases[low].linked, wanted))
+	while (high < o->nr_aliases && o->aliases[high].addr == s->addr)
+		high++;
+	*nr = high - low;
+	return o->aliases + low;
+}
+
+bool sym_is(const struct sym *s, const char *wanted)
+{
+	const struct alias *alias;
+	size_t nr;
+
+	if (name_is(s->plain, s->linked, wanted) || !strcmp(s->name, wanted))
+		return true;
+	alias = sym_aliases(s, &nr);
+	for (size_t i = 0; i < nr; i++)
+		if (name_is(alias[i].plain, alias[i].linked, wanted))
 			return true;
 	return false;
 }

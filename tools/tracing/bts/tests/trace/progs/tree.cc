@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Throw exceptions through six frames with destructors, catch exceptions in a recursion, throw
- * them again, and throw types that the innermost frames do not catch.
+ * them again, and throw types that the innermost frames do not catch. Throw in a constructor.
  */
 static volatile int total;
 
@@ -88,6 +88,32 @@ int ladder(int n)
 	}
 }
 
+/* The compiler moves the throw to a part of the constructor, checked::checked(int) [clone .cold]. */
+struct checked {
+	int n;
+
+	explicit checked(int number);
+};
+
+checked::checked(int number) : n(number)
+{
+	leaf(n);
+	if (n % 2)
+		throw n;
+}
+
+int make(int n)
+{
+	try {
+		checked c(n);
+
+		return c.n + total;
+	} catch (int caught) {
+		leaf(caught);
+	}
+	return total;
+}
+
 int top(int n)
 {
 	try {
@@ -102,6 +128,8 @@ int main()
 {
 	for (int i = 0; i < 4; i++)
 		catcher(i);
+	make(1);
+	make(2);
 	top(6);
 	leaf(1);
 	return 0;
