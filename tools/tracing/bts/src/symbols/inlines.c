@@ -51,10 +51,12 @@ struct function {
  * @functions:	a tree of struct function, for tsearch()
  * @list:	the functions of the tree, for syms_tell_apart()
  * @dir:	the directory in which the current unit was compiled
+ * @last:	the offset of the last DIE that was read
  */
 struct inline_table {
 	struct object	*object;
 	const char	*dir;
+	Dwarf_Off	last;
 	struct span	*spans;
 	size_t		nr_spans;
 	struct inlined	**calls;
@@ -169,6 +171,10 @@ static void read_children(struct inline_table *t, Dwarf_Die *parent, struct inli
 	do {
 		struct inlined *inner = outer;
 
+		/* In a damaged file, a DIE's sibling may be one of its children. */
+		if (dwarf_dieoffset(&die) <= t->last)
+			return;
+		t->last = dwarf_dieoffset(&die);
 		if (dwarf_tag(&die) == DW_TAG_subprogram)
 			inner = NULL;
 		else if (dwarf_tag(&die) == DW_TAG_inlined_subroutine)
@@ -264,6 +270,7 @@ static struct inline_table *table_of(struct object *o)
 	units_begin(&units, o);
 	while (units_next(&units)) {
 		t->dir = unit_dir(&units.die);
+		t->last = dwarf_dieoffset(&units.die);
 		read_children(t, &units.die, NULL, 0);
 	}
 	t->dir = NULL;
