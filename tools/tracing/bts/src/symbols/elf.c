@@ -157,6 +157,13 @@ uint64_t elf_symbol(const char *path, const char *name)
 	return addr;
 }
 
+static int by_vaddr(const void *left, const void *right)
+{
+	const struct segment *a = left, *b = right;
+
+	return (a->vaddr > b->vaddr) - (a->vaddr < b->vaddr);
+}
+
 size_t elf_segments(Elf *elf, size_t file_size, uint32_t flags, struct segment **list)
 {
 	size_t nr, used = 0;
@@ -177,6 +184,8 @@ size_t elf_segments(Elf *elf, size_t file_size, uint32_t flags, struct segment *
 			.vaddr = p.p_vaddr, .offset = p.p_offset, .size = p.p_filesz,
 		};
 	}
+	if (used)
+		qsort(*list, used, sizeof(**list), by_vaddr);
 	return used;
 }
 

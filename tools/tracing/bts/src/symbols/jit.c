@@ -7,9 +7,9 @@
  *				program maps this file as executable, so the trace contains its path
  *
  * The files describe memory that is not mapped from a binary: anonymous memory, [heap], memfd. The
- * files are read when an address in such memory is looked up for the first time. If a file contains
- * several functions with the same address, the last function is used. The files are not trusted,
- * because another user may have written them.
+ * files are read when an address in such memory is looked up for the first time. Functions overlap
+ * if the program has used memory again. Then the last function in the file is used. The files are
+ * not trusted, because another user may have written them.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -94,16 +94,27 @@ static int compare(const void *left, const void *right)
 	return a->offset > b->offset ? -1 : a->offset < b->offset;
 }
 
-/* Sort the functions by address. For each address, keep only the last function in the file. */
+/*
+ * Sort the functions by address. Where functions overlap, keep only the last function in the file,
+ * and the part of an older function before it.
+ */
 static void keep_last(struct loads *all)
 {
 	size_t nr = 0;
 
 	if (all->nr)
 		qsort(all->list, all->nr, sizeof(*all->list), compare);
-	for (size_t i = 0; i < all->nr; i++)
-		if (!nr || all->list[i].addr != all->list[nr - 1].addr)
-			all->list[nr++] = all->list[i];
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct load *new = &all->list[i];
+		struct load *kept = nr ? &all->list[nr - 1] : NULL;
+
+		if (kept && new->addr - kept->addr < kept->size) {
+			if (new->offset < kept->offset)
+				continue;
+			kept->size = new->addr - kept->addr;
+		}
+		all->list[nr++] = *new;
+	}
 	all->nr = nr;
 }
 

@@ -342,15 +342,21 @@ bool object_is_named(const struct object *o, const char *name)
 
 static const uint8_t *own_bytes(const struct object *o, uint64_t addr, size_t *size)
 {
-	for (size_t i = 0; i < o->nr_segments; i++) {
-		const struct segment *s = &o->segments[i];
+	size_t low = 0, high = o->nr_segments, mid;
+	const struct segment *s;
 
-		if (addr < s->vaddr || addr - s->vaddr >= s->size)
-			continue;
-		*size = s->size - (addr - s->vaddr);
-		return o->file + s->offset + (addr - s->vaddr);
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (o->segments[mid].vaddr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
 	}
-	return NULL;
+	s = low ? &o->segments[low - 1] : NULL;
+	if (!s || addr - s->vaddr >= s->size)
+		return NULL;
+	*size = s->size - (addr - s->vaddr);
+	return o->file + s->offset + (addr - s->vaddr);
 }
 
 const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size)

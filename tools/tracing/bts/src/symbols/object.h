@@ -97,7 +97,7 @@ enum object_proof {
  * @whole:	the function that object_sym() returns for an address without a symbol
  * @syms:	sorted by address, without overlap
  * @aliases:	sorted by address
- * @segments:	the segments of @file that contain code
+ * @segments:	the segments of @file that contain code, sorted by address
  * @bits32:	the code is 32-bit code
  * @is_file:	addresses are ELF addresses, independent of the mapping
  * @proof:	whether the file equals the recorded file

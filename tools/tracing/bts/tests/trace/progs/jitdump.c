@@ -3,7 +3,7 @@
  * A small JIT compiler that writes perf's jitdump. The program makes code at run time, in a memfd
  * that is mapped twice. The names and the bytes of the code are in jit-PID.dump. The program maps
  * this file, so that a tracer notices the file. The second function calls the first function twice.
- * The dump also contains an older function at the address of the first function.
+ * The dump also contains two older functions, which overlap these functions.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -31,6 +31,9 @@ static const unsigned char inner[] = { 0x89, 0xf8, 0xff, 0xcf, 0x75, 0xfc, 0xc3 
 static const unsigned char outer[] = {
 	0x57, 0xe8, 0xea, 0xff, 0xff, 0xff, 0x5f, 0xe8, 0xe4, 0xff, 0xff, 0xff, 0xc3,
 };
+
+/* The code of an older function, which begins 8 bytes after inner. */
+static const unsigned char older[24];
 
 static void put(int fd, const char *name, void *addr, const void *code, size_t size)
 {
@@ -68,6 +71,7 @@ int main(void)
 	memcpy(view, inner, sizeof(inner));
 	memcpy(view + 16, outer, sizeof(outer));
 	put(fd, "made_before", code, outer, sizeof(outer));
+	put(fd, "made_before_too", code + 8, older, sizeof(older));
 	put(fd, "made_inner", code, inner, sizeof(inner));
 	put(fd, "made_outer", code + 16, outer, sizeof(outer));
 	code += 16;
