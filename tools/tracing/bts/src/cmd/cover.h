@@ -83,7 +83,6 @@ void cover_end_trace(struct cover *c);
 
 /**
  * struct copy - the inlined copies of a function
- * @name:	the function's name, without INLINED_SUFFIX
  * @path:	the file of the function's declaration, or NULL
  * @line:	the line of the function's declaration, or 0
  * @entries:	how often the copies were entered
@@ -91,7 +90,6 @@ void cover_end_trace(struct cover *c);
  */
 struct copy {
 	const struct sym	*sym;
-	const char		*name;
 	const char		*path;
 	int			line;
 	uint64_t		entries;

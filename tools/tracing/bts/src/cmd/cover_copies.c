@@ -20,16 +20,6 @@ static int by_linked(const void *left, const void *right)
 	return strcmp(a->sym->linked, b->sym->linked);
 }
 
-static const char *name_of(struct object *o, const struct sym *sym)
-{
-	char *name = mem_format("%.*s", (int)(strlen(sym->name) - strlen(INLINED_SUFFIX)),
-				sym->name);
-	const char *kept = object_string(o, name);
-
-	free(name);
-	return kept;
-}
-
 void cover_copies(struct cover *c, struct object *o, struct copies *copies)
 {
 	struct sym *const *list;
@@ -40,7 +30,6 @@ void cover_copies(struct cover *c, struct object *o, struct copies *copies)
 		struct copy *copy = &copies->list[i];
 
 		copy->sym = list[i];
-		copy->name = name_of(o, list[i]);
 		copy->path = inlined_declaration(list[i], &copy->line);
 		copy->entries = cover_inlined(c, o, list[i])->calls;
 	}

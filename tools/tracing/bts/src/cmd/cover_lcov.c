@@ -9,6 +9,9 @@
  * conditional jump has two branches, taken and not taken. If the jump never ran, both counts are
  * "-". Jumps that never ran are found by decoding the functions. A file whose source is not on this
  * machine is left out, because genhtml would stop at this file.
+ *
+ * Functions have their linked (mangled) names, as in geninfo's output. In the other names of C++
+ * functions, there may be commas, where genhtml would cut the name.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +99,7 @@ static void add_copies(struct items *all, struct copies *copies)
 		if (copy->merged || !copy->path || copy->line <= 0)
 			continue;
 		fn = add(all, copy->path, copy->line, ITEM_FN);
-		fn->name = copy->name;
+		fn->name = copy->sym->linked;
 		fn->count = copy->entries;
 	}
 	free(copies->list);
@@ -121,7 +124,7 @@ static void add_object(struct cover *c, struct items *all, struct object *o)
 		if (object_line(o, s->addr, &file, &line)) {
 			struct item *fn = add(all, file, line, ITEM_FN);
 
-			fn->name = s->name;
+			fn->name = s->linked;
 			fn->count = calls_into(c, s) + cover_copies_of(&copies, s, file);
 			add_conds(c, o, s);
 		}
