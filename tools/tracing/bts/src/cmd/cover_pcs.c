@@ -6,7 +6,8 @@
  *	drcov	DynamoRIO's format: a table of files, then blocks (offset, size, file), for
  *		Lighthouse and other plugins of disassemblers
  *
- * All addresses are virtual addresses, as in the file's program headers.
+ * The addresses in pcs are virtual addresses, as in the file's program headers. The offsets in drcov
+ * begin at the first page of the file's image or, for the kernel, at its first symbol (_text).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,14 @@ struct module {
 	uint64_t		end;
 };
 
+/* Code in no file and without symbols begins with the first instruction that ran. */
+static uint64_t base_of(const struct object *o, uint64_t first)
+{
+	if (o->is_file)
+		return o->base;
+	return o->kernel && o->nr_syms && o->syms[0].addr < first ? o->syms[0].addr : first;
+}
+
 static size_t find_modules(const struct tally_entry *list, size_t nr, struct module *modules)
 {
 	size_t n = 0;
@@ -66,7 +75,7 @@ static size_t find_modules(const struct tally_entry *list, size_t nr, struct mod
 
 		if (!n || modules[n - 1].object != o) {
 			modules[n++] = (struct module) {
-				.object = o, .base = o->kernel ? list[i].key.a_addr : 0,
+				.object = o, .base = base_of(o, list[i].key.a_addr),
 			};
 		}
 		modules[n - 1].end = list[i].key.a_addr + list[i].calls;

@@ -189,6 +189,17 @@ size_t elf_segments(Elf *elf, size_t file_size, uint32_t flags, struct segment *
 	return used;
 }
 
+/* Return the address of the first page of the file's image. */
+static uint64_t first_page(Elf *elf)
+{
+	struct segment *list;
+	size_t nr = elf_segments(elf, SIZE_MAX, 0, &list);
+	uint64_t base = nr ? list[0].vaddr & ~0xfffULL : 0;
+
+	free(list);
+	return base;
+}
+
 size_t elf_code(const char *path, struct segment **list)
 {
 	size_t nr = 0;
@@ -269,6 +280,7 @@ bool elf_read(struct object *o, const char *path, const struct object_key *key,
 	if (done) {
 		o->read_path = mem_strdup(path);
 		o->bits32 = gelf_getclass(elf) == ELFCLASS32;
+		o->base = first_page(elf);
 		o->nr_segments = elf_segments(elf, o->file_size, PF_X, &o->segments);
 		if (!o->kernel)
 			debug_syms(o, elf, path, archive);

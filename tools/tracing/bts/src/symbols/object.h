@@ -91,6 +91,7 @@ enum object_proof {
  * @name:	the short name: the file name, or [kernel]
  * @whole_name:	the short name in brackets
  * @path:	the path at which the object was mapped
+ * @base:	the address of the first page of @file's image
  * @tgid:	PID of the process, if the object is memory without a file
  * @file:	the contents, @file_size bytes; NULL if unreadable
  * @code:	the object that contains the code: the kernel for a module, otherwise this object
@@ -123,6 +124,7 @@ struct object {
 	char		*path;
 	uint8_t		build_id[BUILD_ID_MAX];
 	uint32_t	build_id_size;
+	uint64_t	base;
 	uint64_t	inode;
 	uint64_t	device;
 	int		tgid;
