@@ -8,6 +8,8 @@
  *	calls=100 30		number of calls, the callee's line
  *	14 90000 12000		line of the call, instructions and branches until the return
  *
+ * Lines are in the function's file, or in the file of the last fi=.
+ *
  * The costs of lines are sums over all executed straight runs (struct step). The numbers of calls
  * come from the call stacks (struct calls). All numbers are exact counts, not samples.
  */
@@ -147,22 +149,34 @@ static void print_sym(FILE *out, const char *prefix, const struct sym *sym)
 		*prefix ? "cfi" : "fl", file, prefix, sym->name);
 }
 
+/* The following lines of the function are in the file @next. */
+static void change_file(FILE *out, const char **file, const char *next)
+{
+	if (strcmp(*file, next))
+		fprintf(out, "fi=%s\n", next);
+	*file = next;
+}
+
+/* Print the calls of @caller. @file is the file of the last line that was printed. */
 static void print_calls(const struct callgrind *g, const struct tally_entry *arcs, size_t nr,
-			const struct sym *caller)
+			const struct sym *caller, const char *file)
 {
 	FILE *out = g->dump->out;
-	const char *file;
 
 	for (size_t i = 0; i < nr; i++) {
 		const struct sym *callee = arcs[i].key.a;
+		const char *site, *ignored;
+		unsigned int line;
 
 		if (arcs[i].key.b != caller)
 			continue;
+		line = line_of(caller, arcs[i].key.b_addr, &site);
+		change_file(out, &file, site);
 		print_sym(out, "c", callee);
 		fprintf(out, "calls=%llu %u\n", (unsigned long long)arcs[i].calls,
-			line_of(callee, callee->addr, &file));
-		fprintf(out, "%u %llu %llu\n", line_of(caller, arcs[i].key.b_addr, &file),
-			(unsigned long long)arcs[i].insns, (unsigned long long)arcs[i].branches);
+			line_of(callee, callee->addr, &ignored));
+		fprintf(out, "%u %llu %llu\n", line, (unsigned long long)arcs[i].insns,
+			(unsigned long long)arcs[i].branches);
 	}
 }
 
@@ -200,10 +214,7 @@ static void print(struct callgrind *g)
 			print_sym(out, "", sym);
 			line_of(sym, sym->addr, &file);
 		}
-		if (strcmp(lines[i].key.b, file)) {
-			file = lines[i].key.b;
-			fprintf(out, "fi=%s\n", file);
-		}
+		change_file(out, &file, lines[i].key.b);
 		fprintf(out, "%llu %llu %llu\n", (unsigned long long)lines[i].key.a_addr,
 			(unsigned long long)lines[i].insns,
 			(unsigned long long)lines[i].branches);
@@ -212,7 +223,7 @@ static void print(struct callgrind *g)
 
 			while (end < nr_arcs && arcs[end].key.b == sym)
 				end++;
-			print_calls(g, arcs + first, end - first, sym);
+			print_calls(g, arcs + first, end - first, sym, file);
 		}
 	}
 	free(lines);
