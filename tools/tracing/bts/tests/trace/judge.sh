@@ -352,6 +352,57 @@ judge_vmlinux() {
 		grep -q 'not the kernel that was recorded' "$work/said"
 }
 
+# drcov NAME OPTION... TRACE: print the base of the file NAME, and the first and the last address of
+# its blocks.
+drcov() {
+	name=$1
+	shift
+	"$bts" cover -f drcov -o "$work/drcov" "$@" >/dev/null 2>&1 &&
+		python3 - "$work/drcov" "$name" <<-'PYTHON'
+		import re, struct, sys
+
+		data = open(sys.argv[1], "rb").read()
+		head, _, rest = data.partition(b"BB Table: ")
+		count, _, blocks = rest.partition(b" bbs\n")
+		[(module, base)] = re.findall(r"^ *(\d+), 0x([0-9a-f]+), .*%s$" % re.escape(sys.argv[2]),
+		                              head.decode(), re.M)
+		list = [(start, size) for start, size, m in struct.iter_unpack("<IHH", blocks)
+		        if m == int(module)]
+		assert len(blocks) == 8 * int(count)
+		print(base.lstrip("0") or "0", *("%x" % (int(base, 16) + at) for at in
+		      (min(list)[0], max(list)[0])))
+		PYTHON
+}
+
+# In the file's table, the base must be the file's first address, and base and offset must give the
+# addresses of nm. The base of the kernel must not depend on what ran.
+judge_drcov() {
+	first=$(readelf -lW calls-static | awk '$1 == "LOAD" { print substr($3, 3); exit }' | sed 's/^0*//')
+	main=$(nm calls-static | sed -n 's/^0*\([0-9a-f]*\) T main$/\1/p')
+	[ "$first" ] && drcov calls-static calls-static.dat >"$work/text" || return 1
+	read -r base low high <"$work/text"
+	echo "# calls-static: base $base, blocks $low to $high, main $main"
+	[ "$base" = "$first" ] && "$bts" cover -f pcs --dso calls-static calls-static.dat 2>/dev/null |
+		sed -n 's/.*+0x\([0-9a-f]*\) .*/\1/p' | sort >"$work/pcs" &&
+		grep -qx "$main" "$work/pcs" && [ "$(head -n 1 "$work/pcs")" = "$low" ] || return 1
+	for trace in kernel kernel-tree; do
+		drcov '[kernel]' -k "$trace.dat" | cut -d' ' -f1 >>"$work/bases" || return 1
+	done
+	[ "$(wc -l <"$work/bases")" -eq 2 ] && [ "$(uniq "$work/bases" | wc -l)" -eq 1 ]
+}
+
+# genhtml must find all functions, although the names of C++ functions may contain commas.
+judge_overloads() {
+	"$bts" cover -f lcov --dso names -o "$work/info.names" names.dat >/dev/null 2>&1 &&
+		genhtml -o "$work/html.names" "$work/info.names" >"$work/log" 2>&1 || return 1
+	awk -F: '/^FNF:/ { found += $2 } /^FNH:/ { hit += $2 } END { print hit, found }' \
+		"$work/info.names" >"$work/totals"
+	read -r hit found <"$work/totals"
+	echo "# $hit of $found functions"
+	grep -q ',_Z4picki$' "$work/info.names" &&
+		grep -q "functions.*: .*($hit of $found functions)" "$work/log"
+}
+
 judge_genhtml() {
 	[ -s "$work/info" ] ||
 		"$bts" cover -f lcov --dso calls-O0 -o "$work/info" calls-O0.dat >/dev/null
@@ -373,6 +424,25 @@ judge_annotate() {
 	  "$(total calls.dat)" ] &&
 		[ "$(awk '/:fib / { gsub(",", "", $1); print $1; exit }' "$work/text")" = \
 		  "$("$bts" top -n 0 calls.dat | awk '$6 == "fib" { print $1 }')" ]
+}
+
+# Each call must be in a line for which the function has a cost.
+judge_call_lines() {
+	for trace in throws inlines; do
+		"$bts" dump -f callgrind "$trace.dat" 2>/dev/null | awk -F= '
+			/^(fl|fi)=/ { file = $2 }
+			/^fn=/ { function_ = $2 }
+			/^calls=/ { getline; split($0, at, " "); calls[function_, file, at[1]]; next }
+			/^[0-9]/ { split($0, at, " "); lines[function_, file, at[1]] }
+			END {
+				for (call in calls) {
+					n++
+					bad += !(call in lines)
+				}
+				print "# " n " lines with calls, " bad + 0 " wrong"
+				exit bad || n < 10
+			}' || return 1
+	done
 }
 
 # The order of functions, lines and calls must not depend on the addresses of the tool's memory.
@@ -433,10 +503,10 @@ judge_filtered() {
 # With --head, no row more is printed. A row may need the line of the call in which it is, too.
 judge_head() {
 	"$bts" replay throws.dat | sed 1d >"$work/replay"
-	n=$(awk 'substr($0, 50) ~ /^ *\/\/ / && before { print NR - 1; exit }
+	rows=$(awk 'substr($0, 50) ~ /^ *\/\/ / && before { print NR - 1; exit }
 		{ before = /\(\) \{/ }' "$work/replay")
-	[ "$n" ] && "$bts" replay --head "$n" throws.dat | sed 1d | grep -v '^#' >"$work/head" &&
-		head -n "$n" "$work/replay" | diff - "$work/head"
+	[ "$rows" ] && "$bts" replay --head "$rows" throws.dat | sed 1d | grep -v '^#' >"$work/head" &&
+		head -n "$rows" "$work/replay" | diff - "$work/head"
 }
 
 judge_chrome() {
@@ -965,10 +1035,12 @@ judge_far() {
 }
 
 # No trace may have a gap, because each straight run must match the code. The hardware's buffer of
-# filtered.dat wraps around.
+# filtered.dat wraps around. The first program of moved.dat no longer exists.
 judge_gaps() {
 	for trace in *.dat; do
-		[ "$trace" != filtered.dat ] || continue
+		case $trace in
+		filtered.dat | moved.dat) continue ;;
+		esac
 		"$bts" top -n 0 "$trace" | tail -n 1 | grep -q ' nothing lost, 0 gaps' || {
 			echo "# $trace"
 			return 1
@@ -1006,8 +1078,11 @@ judge gcov gcov "gcov: the sum of five runs" judge_five
 judge gcov genhtml "genhtml: five runs as tests" judge_tests
 judge vmlinux gcov "gcov: how often each line of a kernel ran" judge_vmlinux
 judge genhtml genhtml "genhtml opens the coverage" judge_genhtml
+judge genhtml genhtml "genhtml: functions of C++" judge_overloads
+judge drcov readelf "drcov: addresses relative to the file's first address" judge_drcov
 judge annotate callgrind_annotate "callgrind_annotate opens the dump, and prints the same sum" \
 	judge_annotate
+judge annotate - "callgrind: calls are in lines of the function" judge_call_lines
 judge order - "the order of the callgrind format depends only on the trace" judge_order
 judge folded - "folded stacks have the same sum" judge_folded
 judge flame - "the flame graph has the same sum" judge_flame
