@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/msg.h"
+#include "lib/terminal.h"
 #include "tui/tui.h"
 #include "cmd.h"
 #include "command.h"
@@ -58,8 +59,10 @@ static int browse(struct tuis *t, const struct options *options)
 	return status ? status : tui_screen(t->runs, t->nr);
 }
 
+/* The screen is closed, so the names in the summaries are printed to a plain terminal. */
 static int end(struct tuis *t, int status)
 {
+	terminal_guard();
 	for (unsigned int i = 0; i < t->nr; i++) {
 		if (!t->runs[i].pipe.private)
 			continue;
