@@ -76,6 +76,7 @@ static int read_trace(struct dump *d, const char *path, const struct options *op
 	}
 	if (d->out == stdout && terminal_shares_output())
 		d->pipe.progress = NULL;
+	d->nr_traces++;
 	status = d->format->run(d);
 	pipe_bill(&d->pipe, d->bills);
 	closed = pipe_close(&d->pipe);

@@ -7,8 +7,8 @@
  * An edge is a taken branch. If a conditional jump was not taken, the step to the next instruction
  * is also an edge. BTS does not record predictions, so the number of mispredictions is 0. BOLT only
  * uses edges inside a file, so edges between files are left out. Edges that begin or end in the
- * kernel, in a PLT stub or in code without symbols are left out, too. If several traces contain the
- * same builds, the counts of edges with equal names and offsets are added.
+ * kernel, in a PLT stub, in code without symbols, or in code that is in no file are left out, too.
+ * The counts of edges with equal names and offsets are added.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct bolt {
 
 static bool named(const struct sym *s)
 {
-	return s != &s->object->whole && !s->object->kernel && !s->stub;
+	return s != &s->object->whole && s->object->is_file && !s->object->kernel && !s->stub;
 }
 
 static void edge(struct bolt *b, struct sym *from, uint64_t from_addr, struct sym *to,

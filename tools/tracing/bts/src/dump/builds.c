@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Store the build of each file whose branches were added to the sums. Branches of a different build
+ * Store the builds of each file whose branches were added to the sums. Branches of a different build
  * must not be added, because an address belongs to different code in each build.
  *
  * A file is identified by the name in --dso, because the file's path may differ between traces.
@@ -18,6 +18,7 @@
 
 struct build {
 	struct build	*next;
+	unsigned int	trace;
 	char		*name;
 	char		*vmlinux;
 	size_t		file_size;
@@ -38,6 +39,7 @@ static void add_build(struct dump *d, const char *name, const struct object *o)
 {
 	struct build *b = mem_zalloc(1, sizeof(*b));
 
+	b->trace = d->nr_traces;
 	b->name = mem_strdup(name);
 	b->vmlinux = o->kernel ? mem_strdup(o->debug_path) : NULL;
 	b->file_size = o->file_size;
@@ -50,15 +52,20 @@ static void add_build(struct dump *d, const char *name, const struct object *o)
 bool dump_same_build(struct dump *d, const struct object *o)
 {
 	const char *dso = d->pipe.options->dso, *name = dso ? dso : o->path;
-	const struct build *b = d->builds;
+	bool other = false;
 
-	while (b && strcmp(b->name, name))
-		b = b->next;
-	if (!b)
+	for (const struct build *b = d->builds; b; b = b->next) {
+		if (strcmp(b->name, name))
+			continue;
+		if (same(b, o))
+			return true;
+		other |= dso || b->trace != d->nr_traces;
+	}
+	if (other)
+		msg_error("add up", o->path, "several builds of this file, with different addresses");
+	else
 		add_build(d, name, o);
-	else if (!same(b, o))
-		msg_error("add up", o->path, "not the same build as in an earlier trace");
-	return !b || same(b, o);
+	return !other;
 }
 
 void dump_free_builds(struct dump *d)

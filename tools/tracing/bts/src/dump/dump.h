@@ -35,6 +35,7 @@ struct build;
  * @pipe:	the open trace; each format sets @pipe.consumer
  * @output:	the name of the output file, or NULL
  * @paths:	the names of the @nr_paths traces
+ * @nr_traces:	the number of traces that were opened, including the current one
  * @bills:	collects the summaries of the traces
  * @sums:	the sums over all traces, in the format's own type
  * @builds:	the files whose branches have been added
@@ -46,6 +47,7 @@ struct dump {
 	const char	*output;
 	char		**paths;
 	int		nr_paths;
+	unsigned int	nr_traces;
 	FILE		*bills;
 	FILE		*out;
 	void		*sums;
@@ -56,7 +58,9 @@ struct dump {
 /*
  * builds.c: before branches in @o are added to the sums, store which build @o is. If branches in
  * another build of the file were added before, print a message and return false, because the
- * addresses in the two builds differ. If @o is the kernel, o->debug_path must be the vmlinux.
+ * addresses in the two builds differ. Without --dso, a trace may contain several builds of a file,
+ * for example if a compiler wrote the file again. If @o is the kernel, o->debug_path must be the
+ * vmlinux.
  */
 bool dump_same_build(struct dump *d, const struct object *o);
 void dump_free_builds(struct dump *d);

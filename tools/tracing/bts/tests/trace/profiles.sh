@@ -81,7 +81,7 @@ all_add_up() {
 # "mix".
 refused() {
 	dumped "$1" mix.refused mix-1.dat mix-other.dat 2>mix.said && return 1
-	grep -q '^bts: add up: .*/other/mix: not the same build as in an earlier trace' mix.said
+	grep -q '^bts: add up: .*/other/mix: several builds of this file' mix.said
 }
 
 builds_refused() {

@@ -142,6 +142,8 @@ record tree-cc ./tree-cc
 record fibers ./fibers
 record sort sh -c 'printf "%s\n" 5 3 9 1 | sort'
 record gzip sh -c 'seq 300 | gzip -c | wc -c'
+# A compiler writes another program to the same path.
+record moved sh -c 'cp names moving && ./moving && cp calls moving && exec ./moving 5'
 record calls-more ./calls 13
 # These programs were built by profiles.sh with the profile of the program "mix".
 record_named mix-bolted ./mix-bolted 1
