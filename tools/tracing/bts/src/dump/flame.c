@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/html.h"
+#include "lib/json.h"
 #include "lib/mem.h"
 #include "lib/text.h"
 #include "flame_script.h"
@@ -80,21 +82,19 @@ static void lay_out(struct flame *f, const struct stacks_node *root)
 	}
 }
 
-/* Write at most @max letters of a text, escaped for XML. */
-static void put_xml(FILE *out, const char *text, size_t max)
+/* Write at most @max characters of a text. The last two are dots if the text is longer. */
+static void put_start(FILE *out, const char *text, size_t max)
 {
-	size_t length = strlen(text);
+	const char *rest = text, *cut = text;
+	char c[JSON_CHARACTER], *start;
+	size_t nr;
 
-	for (size_t i = 0; i < length && i < max; i++) {
-		unsigned char c = text[i];
-
-		if (length > max && i + 2 >= max)
-			fputc('.', out);
-		else if (c == '<' || c == '>' || c == '&' || c < 0x20 || c >= 0x7f)
-			fprintf(out, "&#%u;", c < 0x20 || c == 0x7f ? '?' : c);
-		else
-			fputc(c, out);
-	}
+	for (nr = 0; nr <= max && json_next(&rest, c); nr++)
+		if (nr + 2 < max)
+			cut = rest;
+	start = nr > max ? mem_format("%.*s..", (int)(cut - text), text) : mem_strdup(text);
+	html_text(out, start);
+	free(start);
 }
 
 static const char *name_of(const struct stacks_node *n)
@@ -136,11 +136,11 @@ static void put_box(const struct flame *f, const struct box *b)
 	FILE *out = f->dump->out;
 
 	fprintf(out, "<g><title>");
-	put_xml(out, name_of(b->node), SIZE_MAX);
+	html_text(out, name_of(b->node));
 	if (b->node->sym)
 		fputs("  (", out);
 	if (b->node->sym)
-		put_xml(out, b->node->sym->object->name, SIZE_MAX);
+		html_text(out, b->node->sym->object->name);
 	fputs(b->node->sym ? "): " : ": ", out);
 	put_cost(f, b->node->total);
 	fprintf(out, ", %.2f%%</title>", 100.0 * b->node->total / f->total);
@@ -151,7 +151,7 @@ static void put_box(const struct flame *f, const struct box *b)
 	fputs("\"/>", out);
 	if (letters >= 3) {
 		fprintf(out, "<text x=\"%.1f\" y=\"%u\">", b->x + 3, y + 11);
-		put_xml(out, name_of(b->node), letters);
+		put_start(out, name_of(b->node), letters);
 		fputs("</text>", out);
 	}
 	fputs("</g>\n", out);
