@@ -437,6 +437,11 @@ no_file() {
 		status 2 bts $command t.dat another.dat || return
 	done
 	status 1 says '^bts: read: another.dat: ' bts cover -f lcov t.dat another.dat || return
+	# The option -i cannot name one of several traces.
+	status 2 bts cover -f lcov -i t.dat r.dat && status 2 bts dump -f bolt -i t.dat r.dat &&
+		status 2 bts diff -i t.dat r.dat r.dat || return
+	status 2 bts replay --dso libc.so.6 r.dat && status 2 bts dump -f folded --from main r.dat &&
+		status 2 bts graph --to main main r.dat || return
 	status 3 says '^bts: ' bts diff t.dat no.dat && status 2 bts diff t.dat &&
 		status 2 bts diff t.dat --against && status 2 bts diff --against t.dat
 }

@@ -40,6 +40,21 @@ int command_input(struct options *o, const char *command, int argc, char **argv)
 	return command_operand(NULL, command, argc, argv);
 }
 
+int command_no_places(const struct options *o, const char *command)
+{
+	if (o->dso || o->from || o->to)
+		return msg_misuse(command, "--dso, --from and --to cannot be used, because calls "
+				  "are followed through all code");
+	return STATUS_OK;
+}
+
+int command_no_input(const struct options *o, const char *command)
+{
+	if (strcmp(o->path, DAT_NAME))
+		return msg_misuse(command, "-i %s: cannot be used with other traces", o->path);
+	return STATUS_OK;
+}
+
 static int parse_arguments(const struct command *c, void *ctx, struct options *o, int argc,
 			   char **argv)
 {

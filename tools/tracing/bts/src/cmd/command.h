@@ -59,6 +59,13 @@ int command_trace_name(const char **trace, const char *command, int argc, char *
  * or STATUS_MISUSE after a message if other arguments remain.
  */
 int command_input(struct options *o, const char *command, int argc, char **argv);
+/*
+ * The command follows calls through all code, so return STATUS_MISUSE after a message if a filter
+ * leaves out branches by their places.
+ */
+int command_no_places(const struct options *o, const char *command);
+/* The operands are traces, so return STATUS_MISUSE after a message if -i names another trace. */
+int command_no_input(const struct options *o, const char *command);
 
 /*
  * Open the trace with libbts.h, and set the user's filters. On failure, print a message and return

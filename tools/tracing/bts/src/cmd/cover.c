@@ -306,14 +306,14 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 				  c->format->name);
 	if (o->inlines && !c->format->lines)
 		return msg_misuse(argv[0], "--inline: -f %s shows no functions", c->format->name);
-	if (optind < argc) {
-		c->paths = argv + optind;
-		c->nr_paths = argc - optind;
-	} else {
+	if (optind == argc) {
 		c->paths = &o->path;
 		c->nr_paths = 1;
+		return STATUS_OK;
 	}
-	return STATUS_OK;
+	c->paths = argv + optind;
+	c->nr_paths = argc - optind;
+	return command_no_input(o, argv[0]);
 }
 
 int cmd_cover(int argc, char **argv)

@@ -148,7 +148,6 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 {
 	struct diff *d = ctx;
 
-	(void)o;
 	if (d->json && d->html)
 		return msg_misuse(argv[0], "--json and --html cannot be used together");
 	for (; optind < argc; optind++)
@@ -157,7 +156,7 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 		return msg_misuse(argv[0], "traces are needed before and after --against");
 	if (!d->against && d->suspects.nr_paths[0] != 2)
 		return msg_misuse(argv[0], "two traces are needed");
-	return STATUS_OK;
+	return command_no_input(o, argv[0]);
 }
 
 int cmd_diff(int argc, char **argv)

@@ -138,13 +138,15 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 		return msg_misuse(argv[0], "-f %s: --dso FILE or -k is needed", d->format->name);
 	if (o->inlines && !d->format->calls)
 		return msg_misuse(argv[0], "--inline: -f %s shows no calls", d->format->name);
+	if (d->format->calls && command_no_places(o, argv[0]))
+		return STATUS_MISUSE;
 	d->paths = &o->path;
 	d->nr_paths = 1;
 	if (!d->format->end || optind == argc)
 		return command_input(o, argv[0], argc, argv);
 	d->paths = argv + optind;
 	d->nr_paths = argc - optind;
-	return STATUS_OK;
+	return command_no_input(o, argv[0]);
 }
 
 int cmd_dump(int argc, char **argv)

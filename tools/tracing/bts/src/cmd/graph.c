@@ -171,6 +171,8 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 	if (optind == argc)
 		return msg_misuse(argv[0], "a function is needed");
 	g->arcs.wanted = argv[optind++];
+	if (command_no_places(o, argv[0]))
+		return STATUS_MISUSE;
 	return command_input(o, argv[0], argc, argv);
 }
 

@@ -365,6 +365,14 @@ static int option(void *ctx, int option, const char *command)
 	return STATUS_MISUSE;
 }
 
+static int operands(void *ctx, struct options *o, int argc, char **argv)
+{
+	(void)ctx;
+	if (command_no_places(o, argv[0]))
+		return STATUS_MISUSE;
+	return command_input(o, argv[0], argc, argv);
+}
+
 int cmd_replay(int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -377,7 +385,7 @@ int cmd_replay(int argc, char **argv)
 	};
 	static const struct command command = {
 		.usage = usage, .shorts = "F:N:D:h", .longs = longs,
-		.option = option, .run = run,
+		.option = option, .operands = operands, .run = run,
 	};
 	struct replay r = {};
 

@@ -87,10 +87,9 @@ static int run(void *ctx, const struct options *options)
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return msg_error("open the terminal", isatty(STDIN_FILENO) ?
 				 "standard output" : "standard input", "not a terminal");
-	/* The comparison counts calls, so reject options that hide or add calls. */
-	if (t->nr > 1 && (options->dso || options->from || options->to || options->inlines))
-		return msg_misuse("bts tui", "--dso, --from, --to and --inline cannot be used with "
-				  "two traces");
+	/* The comparison counts calls, so reject an option that adds calls. */
+	if (t->nr > 1 && options->inlines)
+		return msg_misuse("bts tui", "--inline cannot be used with two traces");
 	if (t->nr < 2)
 		t->paths[0] = options->path;
 	return end(t, browse(t, options));
@@ -100,12 +99,14 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 {
 	struct tuis *t = ctx;
 
+	if (command_no_places(o, argv[0]))
+		return STATUS_MISUSE;
 	t->nr = argc - optind == 2 ? 2 : 1;
 	if (t->nr == 1)
 		return command_input(o, argv[0], argc, argv);
 	t->paths[0] = argv[optind++];
 	t->paths[1] = argv[optind++];
-	return STATUS_OK;
+	return command_no_input(o, argv[0]);
 }
 
 int cmd_tui(int argc, char **argv)

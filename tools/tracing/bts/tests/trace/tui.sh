@@ -143,7 +143,7 @@ tui_differences() {
 	press Home D && shows '# difference 1: fib+' && press q && shows '^status 0' && tui_end ||
 		return 1
 	term new-session -d "'$bts' tui --from main calls.dat calls-more.dat; echo status \$?; read -r end" &&
-		shows 'cannot be used with two traces' && shows '^status 2' && tui_end
+		shows 'cannot be used, because calls are followed' && shows '^status 2' && tui_end
 	tui 100 30 calls.dat && press d && shows 'bts tui A B compares two traces'
 }
 
