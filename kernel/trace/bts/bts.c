@@ -101,6 +101,9 @@ LIST_HEAD(bts_instances);
  */
 static DEFINE_PER_CPU(pid_t, bts_pid);
 
+/* This task. Valid only if an instance wants it: a later task need not call bts_turn(). */
+static DEFINE_PER_CPU(struct task_struct *, bts_task);
+
 /* True if this CPU records nothing, because no instance wants the task that runs on the CPU. */
 static DEFINE_PER_CPU(bool, bts_unwanted);
 
@@ -185,6 +188,7 @@ static unsigned int bts_turn(struct task_struct *task)
 	unsigned int mode;
 
 	this_cpu_write(bts_pid, task->pid);
+	this_cpu_write(bts_task, task);
 	bts_map_turn();
 	for_each_bts_instance(b)
 		bts_turn_instance(b, task, switches);
@@ -218,9 +222,10 @@ static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch 
 	pid_t pid = this_cpu_read(bts_pid);
 	unsigned int nr = ds_bts_nr(batch);
 	bool wanted = c->mode & BTS_SIDES;
+	struct task_struct *task = wanted ? this_cpu_read(bts_task) : current;
 	unsigned int i;
 
-	bts_begin(b, c, current);
+	bts_begin(b, c, task);
 
 	if (nr || batch->own || batch->cause == DS_DRAIN_INTERRUPT)
 		bts_count(&c->counts.drains[batch->cause], 1);
@@ -247,7 +252,7 @@ static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch 
 	bts_end_pack(b, c);
 	bts_lose_batch(c, batch, pid);
 	if (bts_held(c) && batch->cause != DS_DRAIN_SWITCH)
-		bts_check_task(current);
+		bts_check_task(task);
 }
 
 /*
