@@ -166,7 +166,8 @@ void bts_poll(void)
  * buffer, so the branches that a task takes while it wakes up may be held. If these
  * branches reached the threshold at each wake-up, they would be drained and held before the task
  * could check again. The task would then wait for its own branches forever. So if a task has
- * slept BTS_SLEEPS times in one wait, its branches that find no room are dropped.
+ * slept BTS_SLEEPS times in one wait, its branches that find no room are dropped. Its non-branch
+ * rows are still held, because there are at most two for each wake-up.
  */
 static void bts_sleep(unsigned int *sleeps)
 {

@@ -225,7 +225,7 @@ static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch 
 	struct task_struct *task = wanted ? this_cpu_read(bts_task) : current;
 	unsigned int i;
 
-	bts_begin(b, c, task);
+	bts_begin(b, c, task, false);
 
 	if (nr || batch->own || batch->cause == DS_DRAIN_INTERRUPT)
 		bts_count(&c->counts.drains[batch->cause], 1);

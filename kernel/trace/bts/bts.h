@@ -357,7 +357,7 @@ void bts_update_readers(struct trace_iterator *iter, enum trace_reader_event eve
 bool bts_may_hold(struct bts_instance *b, int cpu);
 bool bts_any_held(struct bts_instance *b);
 void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
-		       struct task_struct *task);
+		       struct task_struct *task, bool row);
 bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size);
 void bts_init_wake(struct bts_instance *b);
 void bts_wake(struct bts_instance *b);
@@ -366,7 +366,8 @@ int bts_alloc_backlogs(struct bts_instance *b);
 void bts_free_backlogs(struct bts_instance *b);
 
 /* write.c */
-void bts_begin(struct bts_instance *b, struct bts_cpu *c, struct task_struct *task);
+void bts_begin(struct bts_instance *b, struct bts_cpu *c, struct task_struct *task,
+	       bool row);
 bool bts_show_losses(struct bts_cpu *c, bool hold);
 void bts_deliver(struct bts_instance *b, struct bts_cpu *c,
 		 const struct ds_bts_record *rec, unsigned int nr);

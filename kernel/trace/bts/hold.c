@@ -196,13 +196,14 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
  * @b:		the instance
  * @c:		the instance's data for this CPU
  * @task:	the task of the batch
+ * @row:	not a batch, but a non-branch row
  *
  * In an NMI, this function does not write held entries.
  *
  * Context: the same as for bts_records().
  */
 void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
-		       struct task_struct *task)
+		       struct task_struct *task, bool row)
 {
 	bool may = bts_may_hold(b, smp_processor_id());
 
@@ -210,7 +211,8 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
 	/* Writing a full backlog takes a million instructions, which is too many for an NMI. */
 	if (bts_held(c) && !in_nmi())
 		bts_release_held(b, c, may);
-	c->hold.may = may && bts_can_wait(task) && !bts_sleeps_too_often(task);
+	c->hold.may = may && bts_can_wait(task) &&
+		      (row || !bts_sleeps_too_often(task));
 	c->hold.refused = may && !c->hold.may;
 	c->hold.wait = may && bts_any_held(b);
 	if (c->hold.may)

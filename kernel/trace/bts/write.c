@@ -37,17 +37,19 @@
  * @b:		the instance
  * @c:		the instance's data for this CPU
  * @task:	the task of the batch or the row
+ * @row:	prepare to write a row
  *
  * Context: the same as for bts_records().
  */
-void bts_begin(struct bts_instance *b, struct bts_cpu *c, struct task_struct *task)
+void bts_begin(struct bts_instance *b, struct bts_cpu *c, struct task_struct *task,
+	       bool row)
 {
 	/*
 	 * Use one ring buffer for all entries of the batch, even if a snapshot swaps the ring
 	 * buffers before the batch ends.
 	 */
 	bts_use_buffer(c, READ_ONCE(b->tr->array_buffer.buffer));
-	bts_begin_holding(b, c, task);
+	bts_begin_holding(b, c, task, row);
 }
 
 /* Write an entry into the ring buffer. Return: false if the ring buffer refuses the entry. */
@@ -144,7 +146,7 @@ bool bts_deliver_row(struct bts_instance *b, struct bts_cpu *c,
 {
 	union bts_entry *entry = row;
 
-	bts_begin(b, c, task);
+	bts_begin(b, c, task, true);
 	tracing_generic_entry_update(&entry->ent, entry->ent.type, tracing_gen_ctx());
 	entry->ent.pid = task->pid;
 	if (bts_show_losses(c, true) && bts_place(c, entry, size, true))
