@@ -6,6 +6,7 @@
 #include <linux/jump_label.h>
 #include <linux/mm.h>
 #include <linux/percpu-defs.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 
 /*
@@ -65,7 +66,7 @@ DECLARE_STATIC_KEY_FALSE(bts_resume_key);
 /* True if the task on this CPU must call __bts_resume_user(). Only map.c writes this variable. */
 DECLARE_PER_CPU(bool, bts_maps_due);
 
-void bts_block_task(void);
+void bts_block_task(unsigned int state);
 unsigned long __bts_resume_user(unsigned long at, bool locked);
 int bts_resume_lock(void);
 
@@ -104,7 +105,7 @@ static __always_inline void bts_resume_user(struct pt_regs *regs)
 	if (!regs)
 		return;
 	if (static_branch_unlikely(&bts_block_key))
-		bts_block_task();
+		bts_block_task(TASK_INTERRUPTIBLE);
 	if (static_branch_unlikely(&bts_resume_key) &&
 	    unlikely(this_cpu_read(bts_maps_due)))
 		bts_resume_maps();

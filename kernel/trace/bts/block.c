@@ -190,10 +190,11 @@ static void bts_stop_sleeping(void)
 
 /**
  * bts_block_task - wait for the reader, if necessary
+ * @state: TASK_INTERRUPTIBLE or TASK_KILLABLE
  *
  * Context: process context, on the way to user mode.
  */
-void bts_block_task(void)
+void bts_block_task(unsigned int state)
 {
 	unsigned int sleeps = 0;
 	struct bts_instance *b;
@@ -204,7 +205,7 @@ void bts_block_task(void)
 		start = ktime_get_ns();
 		bts_poll();
 		ret = ___wait_var_event(b, bts_holder() != b,
-					(TASK_INTERRUPTIBLE | TASK_FREEZABLE), 0, 0,
+					(state | TASK_FREEZABLE), 0, 0,
 					bts_sleep(&sleeps));
 		bts_count_wait(b, ktime_get_ns() - start);
 		if (ret) {

@@ -526,9 +526,10 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
  * bts_resume_lock - take mmap_lock for __bts_resume_user(), which unlocks it
  *
  * With bts-block the task first waits until no entries are held, because the backlog may have no
- * room for further rows. Before this function takes mmap_lock, it lets other waiting tasks use
- * the CPU and mmap_lock. A trace of the kernel shows the branches of this function as branches
- * of the task.
+ * room for further rows. A signal does not end this wait, unless it kills the task, because the
+ * task handles its signals only after it has shown all mappings. Before this function takes
+ * mmap_lock, it lets other waiting tasks use the CPU and mmap_lock. A trace of the kernel shows
+ * the branches of this function as branches of the task.
  *
  * Context: Process context, may sleep.
  * Return: 0, or -EINTR if the task is being killed.
@@ -536,7 +537,7 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 int bts_resume_lock(void)
 {
 	if (static_branch_unlikely(&bts_block_key))
-		bts_block_task();
+		bts_block_task(TASK_KILLABLE);
 	cond_resched();
 	return mmap_read_lock_killable(current->mm);
 }
