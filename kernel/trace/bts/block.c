@@ -171,6 +171,7 @@ void bts_poll(void)
  */
 static void bts_sleep(unsigned int *sleeps)
 {
+	bts_poll();
 	if (++*sleeps > BTS_SLEEPS)
 		trace_recursion_set(TRACE_BTS_WAIT_BIT);
 	schedule();
@@ -203,7 +204,6 @@ void bts_block_task(unsigned int state)
 
 	while ((b = bts_holder())) {
 		start = ktime_get_ns();
-		bts_poll();
 		ret = ___wait_var_event(b, bts_holder() != b,
 					(state | TASK_FREEZABLE), 0, 0,
 					bts_sleep(&sleeps));
