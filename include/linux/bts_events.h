@@ -71,8 +71,9 @@ unsigned long __bts_resume_user(unsigned long at, bool locked);
 int bts_resume_lock(void);
 
 /* Values that __bts_resume_user() returns instead of an address */
-#define BTS_MAPS_SHOWN	(ULONG_MAX - 1)	/* all mappings are shown */
-#define BTS_MAPS_NONE	ULONG_MAX	/* no instance wants the mappings */
+#define BTS_MAPS_SHOWN	(ULONG_MAX - 2)	/* all mappings are shown */
+#define BTS_MAPS_NONE	(ULONG_MAX - 1)	/* no instance wants the mappings */
+#define BTS_MAPS_BUSY	ULONG_MAX	/* BTS is busy on this CPU; mmap_lock is still held */
 
 /*
  * Each call of __bts_resume_user() shows a bounded number of mappings, so that the task can be
@@ -90,6 +91,8 @@ static __always_inline void bts_resume_maps(void)
 		at = __bts_resume_user(at, true);
 		raw_local_irq_enable();
 	}
+	if (at == BTS_MAPS_BUSY)
+		mmap_read_unlock(current->mm);
 }
 
 /*

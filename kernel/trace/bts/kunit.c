@@ -256,6 +256,30 @@ static void bts_test_text(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bts_text_here(tr, here + delta), here);
 }
 
+/* If BTS is busy on this CPU, __bts_resume_user() leaves mmap_lock to its caller. */
+static __ds_text unsigned long bts_test_resume_busy(bool locked)
+{
+	unsigned long ret = 0;
+
+	if (ds_bts_pause()) {
+		ret = __bts_resume_user(PAGE_SIZE, locked);
+		ds_bts_resume();
+	}
+	return ret;
+}
+
+static void bts_test_resume(struct kunit *test)
+{
+	unsigned long free, locked, flags;
+
+	local_irq_save(flags);
+	free = bts_test_resume_busy(false);
+	locked = bts_test_resume_busy(true);
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, free, BTS_MAPS_NONE);
+	KUNIT_EXPECT_EQ(test, locked, BTS_MAPS_BUSY);
+}
+
 static struct kunit_case bts_test_cases[] = {
 	KUNIT_CASE(bts_test_wanted),
 	KUNIT_CASE(bts_test_errors),
@@ -265,6 +289,7 @@ static struct kunit_case bts_test_cases[] = {
 	KUNIT_CASE(bts_test_overrun),
 	KUNIT_CASE(bts_test_last),
 	KUNIT_CASE(bts_test_text),
+	KUNIT_CASE(bts_test_resume),
 	{ }
 };
 

@@ -515,8 +515,9 @@ static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
  */
 __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 {
+	/* A call of mmap_read_unlock() would leave .text..ds, so the caller unlocks. */
 	if (!ds_bts_pause())
-		return BTS_MAPS_NONE;
+		return locked ? BTS_MAPS_BUSY : BTS_MAPS_NONE;
 	at = bts_map_resume(at, locked);
 	ds_bts_resume();
 	return at;
