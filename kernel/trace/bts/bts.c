@@ -405,6 +405,9 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 			return ret;
 	}
 
+	/* While bts-map was off, processes may have made mappings that were not shown. */
+	if (set && bit == BTS_OPT_MAP)
+		bts_map_forget(tr->bts);
 	WRITE_ONCE(tr->current_trace_flags->val, set ? old_flags | bit : old_flags & ~bit);
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 	ds_bts_flush_all();

@@ -253,7 +253,7 @@ void bts_map_free(struct bts_instance *b)
 
 /**
  * bts_map_forget - forget all processes of an instance
- * @b: the instance, which is not tracing
+ * @b: the instance, which is not tracing, or does not show mappings
  */
 void bts_map_forget(struct bts_instance *b)
 {
