@@ -197,6 +197,16 @@ static unsigned int bts_turn(struct task_struct *task)
 	return mode;
 }
 
+/* The CPU stops recording for all instances, whichever instance wanted the task. */
+static void bts_lose_stopped(struct bts_cpu *c, const struct ds_bts_batch *batch,
+			     pid_t pid)
+{
+	if (!batch->stopped)
+		return;
+	bts_lose(c, BTS_LOST_STOPPED, 0, pid);
+	bts_show_losses(c, false);
+}
+
 /* Count the losses that occurred after the branches of a batch. */
 static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 			   pid_t pid)
@@ -205,10 +215,9 @@ static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 		bts_lose(c, BTS_LOST_DS_BUFFER, 0, pid);
 	if (batch->cleared)
 		bts_lose(c, BTS_LOST_CLEARED, 0, pid);
-	if (batch->stopped)
-		bts_lose(c, BTS_LOST_STOPPED, 0, pid);
-	if (batch->full || batch->cleared || batch->stopped)
+	if (batch->full || batch->cleared)
 		bts_show_losses(c, false);
+	bts_lose_stopped(c, batch, pid);
 }
 
 /*
@@ -241,6 +250,7 @@ static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch 
 	bts_show_losses(c, false);
 	if (!wanted) {
 		bts_count(&c->counts.filtered, nr + batch->discarded);
+		bts_lose_stopped(c, batch, pid);
 		return;
 	}
 	bts_count(&c->counts.unsure, batch->unsure);
