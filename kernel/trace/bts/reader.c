@@ -33,7 +33,8 @@
  * @iter:	the file's iterator; compared, but not dereferenced
  * @tr:		the file's trace array; compared, but not dereferenced
  * @cpu:	the file's CPU, or RING_BUFFER_ALL_CPUS
- * @task:	the task; dead tasks stay in the list until the file is closed
+ * @task:	the task; a dead task stays in the list until another task reads, or the file is
+ *		closed
  * @reads:	the task has read; false if it has only opened the file
  */
 struct bts_reader {
@@ -164,7 +165,7 @@ static bool bts_add_reader(const struct trace_iterator *iter, bool reads)
 
 /*
  * Remove @task, or all tasks if @task is NULL, from the readers of a file. With @openers,
- * remove only tasks that have opened the file but have not read from it.
+ * remove only tasks that have opened the file but have not read from it, and dead tasks.
  */
 static void bts_remove_readers(const struct trace_iterator *iter,
 			       const struct task_struct *task, bool openers)
@@ -173,7 +174,8 @@ static void bts_remove_readers(const struct trace_iterator *iter,
 
 	spin_lock(&bts_readers_lock);
 	list_for_each_entry_safe(r, next, &bts_readers, list) {
-		if (r->iter != iter || (task && r->task != task) || (openers && r->reads))
+		if (r->iter != iter || (task && r->task != task) ||
+		    (openers && r->reads && !(READ_ONCE(r->task->flags) & PF_EXITING)))
 			continue;
 		list_del_rcu(&r->list);
 		call_rcu(&r->rcu, bts_free_reader);
