@@ -301,7 +301,7 @@ static unsigned int bts_loss_rows(struct trace_iterator *iter)
 /* After an entry without a sequence number, the next branch's number is unknown. */
 static void bts_forget_number(struct trace_iterator *iter)
 {
-	struct bts_rows *rows = iter->rows;
+	struct bts_rows *rows = bts_rows(iter);
 
 	if (rows)
 		rows->next[iter->cpu] = BTS_NO_NUMBER;
