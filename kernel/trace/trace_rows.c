@@ -16,8 +16,12 @@
  */
 unsigned int trace_rows(struct trace_iterator *iter)
 {
+	const u64 others = TRACE_ITER(BIN) | TRACE_ITER(HEX) | TRACE_ITER(RAW);
 	struct trace_event *event = ftrace_find_event(iter->ent->type);
 
+	/* The option "fields" prints the whole entry, unless another option takes precedence. */
+	if ((iter->tr->trace_flags & (TRACE_ITER(FIELDS) | others)) == TRACE_ITER(FIELDS))
+		return 1;
 	return event && event->funcs->rows ? event->funcs->rows(iter) : 1;
 }
 
