@@ -55,7 +55,8 @@ TRACE_EVENT(bts_map,
 	TP_printk("pid=%d tgid=%d addr=0x%llx len=0x%llx offset=0x%llx dev=%u:%u inode=%llu build_id=%s path=%s",
 		  __entry->pid, __entry->tgid, __entry->addr, __entry->len,
 		  __entry->offset, __entry->maj, __entry->min, __entry->inode,
-		  __print_hex_str(__entry->build_id, __entry->build_id_size),
+		  __print_hex_str(__entry->build_id, __entry->build_id_size < BUILD_ID_SIZE_MAX ?
+				  __entry->build_id_size : BUILD_ID_SIZE_MAX),
 		  __get_str(path))
 );
 

@@ -305,6 +305,42 @@ static void output_test_causes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, BTS_LOST_ROWS, 10);
 }
 
+static struct trace_event_call *output_find_call(const char *name)
+{
+	struct trace_event_call *call;
+
+	guard(mutex)(&event_mutex);
+
+	list_for_each_entry(call, &ftrace_events, list) {
+		if (!strcmp(trace_event_name(call), name))
+			return call;
+	}
+	return NULL;
+}
+
+/* The size of a build ID in a damaged bts_map entry has no effect. */
+static void output_test_map(struct kunit *test)
+{
+	static const char wanted[] =
+		" build_id=0000000000000000000000000000000000000000 path=";
+	struct trace_event_call *call = output_find_call("bts_map");
+	struct ftrace_event_field *size, *path;
+	struct output_test *t = test->priv;
+
+	if (!call)
+		kunit_skip(test, "no event bts_map");
+	size = trace_find_event_field(call, "build_id_size");
+	path = trace_find_event_field(call, "path");
+	KUNIT_ASSERT_NOT_NULL(test, size);
+	KUNIT_ASSERT_NOT_NULL(test, path);
+	memset(t->room, 0, sizeof(t->room));
+	t->entry.ent.type = call->event.type;
+	t->iter.ent_size = sizeof(t->room);
+	*(u32 *)(t->room + size->offset) = 5000;
+	*(u32 *)(t->room + path->offset) = 1 << 16 | (sizeof(t->room) - 1);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(output_text(t, 0), wanted));
+}
+
 static struct kunit_case output_test_cases[] = {
 	KUNIT_CASE(output_test_short),
 	KUNIT_CASE(output_test_long),
@@ -314,6 +350,7 @@ static struct kunit_case output_test_cases[] = {
 	KUNIT_CASE(output_test_number),
 	KUNIT_CASE(output_test_damage),
 	KUNIT_CASE(output_test_causes),
+	KUNIT_CASE(output_test_map),
 	{ }
 };
 
