@@ -13,6 +13,17 @@
 
 #include "event.h"
 
+/* The requests that switch an event on and off. */
+static const struct {
+	enum trace_reg	on;
+	enum trace_reg	off;
+} bts_regs[] = {
+	{ TRACE_REG_REGISTER,		TRACE_REG_UNREGISTER },
+#ifdef CONFIG_PERF_EVENTS
+	{ TRACE_REG_PERF_REGISTER,	TRACE_REG_PERF_UNREGISTER },
+#endif
+};
+
 /**
  * bts_event_reg - switch an event on or off
  * @call:	the event
@@ -28,30 +39,23 @@
 int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data,
 		  int (*update)(void))
 {
-	enum trace_reg undo;
+	unsigned int i;
 	int ret;
 
 	ret = trace_event_reg(call, type, data);
 	if (ret)
 		return ret;
 
-	switch (type) {
-	case TRACE_REG_REGISTER:
-		undo = TRACE_REG_UNREGISTER;
-		break;
-	case TRACE_REG_PERF_REGISTER:
-		undo = TRACE_REG_PERF_UNREGISTER;
-		break;
-	case TRACE_REG_UNREGISTER:
-	case TRACE_REG_PERF_UNREGISTER:
-		return update();
-	default:
-		/* If perf opens, closes, starts or stops the event, the probes need no update. */
-		return 0;
+	for (i = 0; i < ARRAY_SIZE(bts_regs); i++) {
+		if (type == bts_regs[i].off)
+			return update();
+		if (type != bts_regs[i].on)
+			continue;
+		ret = update();
+		if (ret)
+			trace_event_reg(call, bts_regs[i].off, data);
+		return ret;
 	}
-
-	ret = update();
-	if (ret)
-		trace_event_reg(call, undo, data);
-	return ret;
+	/* If perf opens, closes, starts or stops the event, the probes need no update. */
+	return 0;
 }
