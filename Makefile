@@ -62,6 +62,7 @@ mutants: all
 	@$(MACHINE)/tests/mutate
 
 bench: all
+	@$(MACHINE)/tree/deps test
 	@$(MACHINE)/bench/branch
 	@$(MACHINE)/bench/pack
 	@$(MACHINE)/bench/switch
