@@ -4,8 +4,9 @@
  *
  * A task calls a function of a JIT compiler twice, or ODD_CALLS times. The names of the task and
  * its functions, and the recorded command, contain a quote, a tag of HTML, UTF-8, an invalid byte,
- * and sequences that set a terminal's title and colour. With ADDRESS, the task also takes branches
- * in /throws, a program without a build ID that begins at 0x400000.
+ * and sequences that set a terminal's title and colour. The trace also names a missing file with
+ * such a sequence. With ADDRESS, the task also takes branches in /throws, a program without a build
+ * ID that begins at 0x400000.
  *
  * With ODD_STACKS=N, the functions have ordinary names. Two fibers wait in the same functions, and
  * the fiber that has waited longer does not continue first. The other fiber calls leaf() N times
@@ -23,6 +24,7 @@
 #include "symbols/archive.h"
 
 #define ODD	"q\"\\<i>&\303\274\377\033]0;x\a\302\233"
+#define ODD_FILE	"/\033]0;x\a"
 #define PID	77
 #define CODE	0x10000
 
@@ -134,6 +136,7 @@ static void put_rows(struct pages *p, uint64_t program)
 	const char *calls = getenv("ODD_CALLS"), *stacks = getenv("ODD_STACKS");
 
 	put_map(p, "//anon", CODE, 0x1000);
+	put_map(p, ODD_FILE, 0x500000, 0x1000);
 	pages_row(p, 1000, &arrives, sizeof(arrives));
 	if (stacks)
 		put_stacks(p, atoi(stacks));

@@ -91,8 +91,7 @@ def page():
         print(f'# {error}')
         return False
     text = ''.join(root.itertext())
-    shown = ODD.replace('\x1b', '\\u001b').replace('\a', '\\u0007').replace('\x9b', '\\u009b')
-    return (harmless(out) and 'calls inner' + shown in text and
+    return (harmless(out) and 'calls inner' + shown(ODD) in text and
             'script' not in {e.tag for e in root.iter()} and
             [e.text for e in root.iter('i') if e.text and not e.text.isdigit()] == [])
 
@@ -124,22 +123,39 @@ def nested(trace):
     return len(tracks) == 3
 
 
-def tui_status(trace):
-    """Return the exit status of bts tui, which ends when it gets the key q."""
+def tui(trace):
+    """Return the exit status and the output of bts tui, which ends when it gets the key q."""
+    seen = bytearray()
     pid, fd = pty.fork()
     if not pid:
         os.execvpe(BTS, [BTS, 'tui', trace], {**os.environ, 'TERM': 'vt100'})
     try:
-        while os.read(fd, 65536):
+        while data := os.read(fd, 65536):
+            seen.extend(data)
             os.write(fd, b'q')
     except OSError:
         pass
     os.close(fd)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), bytes(seen)
+
+
+def flame():
+    """Check that a flame graph is well-formed, and contains the names, character by character."""
+    try:
+        root = xml.etree.ElementTree.fromstring(run('dump', '-f', 'flame', '-b', TRACE))
+    except xml.etree.ElementTree.ParseError as error:
+        print(f'# {error}')
+        return False
+    return [e for e in root.iter() if e.text and e.text.startswith('inner' + shown(ODD))] != []
+
+
+def shown(name):
+    """Return a name as pages and pictures show it."""
+    return name.replace('\x1b', '\\u001b').replace('\a', '\\u0007').replace('\x9b', '\\u009b')
 
 
 def main():
-    print('1..19')
+    print('1..21')
     check_json('report', ['report', '--json'], {'task': ODD[:14], 'kind': '?'})
     check_json('replay', ['replay', '--json'], {'call': 'inner' + ODD, 'kind': 'call'})
     check_json('top', ['top', '--json'], {'function': 'inner' + ODD, 'dso': '[anon]'})
@@ -164,7 +180,12 @@ def main():
     stacks = TRACE.replace('.dat', '-stacks.dat')
     result(graph_park(stacks), 'graph: calls that moved to another stack')
     result(nested(stacks), 'dump -f chrome: calls that moved to another stack')
-    result(tui_status(stacks) == 0, 'tui: calls that moved to another stack')
+    status, seen = tui(stacks)
+    result(status == 0, 'tui: calls that moved to another stack')
+    lines = [line for line in seen.split(b'\n') if b'cannot be read' in line]
+    result(lines and not [line for line in lines if b'\033]0;' in line],
+           'tui: the name of a file in the summary')
+    result(flame(), 'dump -f flame')
     sys.exit(1 if FAILED else 0)
 
 
