@@ -6,8 +6,9 @@
  *	drcov	DynamoRIO's format: a table of files, then blocks (offset, size, file), for
  *		Lighthouse and other plugins of disassemblers
  *
- * The addresses in pcs are virtual addresses, as in the file's program headers. The offsets in drcov
- * begin at the first page of the file's image or, for the kernel, at its first symbol (_text).
+ * The addresses in pcs are virtual addresses, as in the file's program headers. The offsets in
+ * drcov begin at the first page of the file's image or, for the kernel, at its first symbol
+ * (_text).
  */
 #include <stdlib.h>
 #include <string.h>

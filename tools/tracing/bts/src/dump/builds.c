@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Store the builds of each file whose branches were added to the sums. Branches of a different build
- * must not be added, because an address belongs to different code in each build.
+ * Store the builds of each file whose branches were added to the sums. Branches of a different
+ * build must not be added, because an address belongs to different code in each build.
  *
  * A file is identified by the name in --dso, because the file's path may differ between traces.
  * Without --dso, the path identifies the file. A build is identified by its build ID or, without a
@@ -62,7 +62,8 @@ bool dump_same_build(struct dump *d, const struct object *o)
 		other |= dso || b->trace != d->nr_traces;
 	}
 	if (other)
-		msg_error("add up", o->path, "several builds of this file, with different addresses");
+		msg_error("add up", o->path,
+			  "several builds of this file, with different addresses");
 	else
 		add_build(d, name, o);
 	return !other;

@@ -26,8 +26,8 @@
  * After a gap or a loss, the next straight run shows the current function. If this function is on
  * the stack, its frame becomes the innermost frame. Otherwise, a frame is added for the function,
  * and the next matching ret corrects the stack. In both cases, the stack is a guess. If the branch
- * into the kernel is lost, the branch out of the kernel ends only the kernel's frames. If the branch
- * out of the kernel is missing, the next run in user space ends these frames.
+ * into the kernel is lost, the branch out of the kernel ends only the kernel's frames. If the
+ * branch out of the kernel is missing, the next run in user space ends these frames.
  *
  * If inlined functions are shown, their frames are on top of the frame that contains their code.
  * At each straight run, the inlined frames of this run's code replace the previous inlined frames.
@@ -478,8 +478,8 @@ static void transition(struct calls *c, const struct step *s)
 }
 
 /*
- * A run is in user space, so end the kernel's frames. Usually, do_exit() has ended these frames. But
- * with the option bts-cpl-filter, a trace of user space may have no branches out of the kernel.
+ * A run is in user space, so end the kernel's frames. Usually, do_exit() has ended these frames.
+ * But with the option bts-cpl-filter, a trace of user space may have no branches out of the kernel.
  */
 static void leave_kernel(struct calls *c)
 {
