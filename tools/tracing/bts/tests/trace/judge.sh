@@ -500,7 +500,8 @@ judge_filtered() {
 		grep -q 'DS buffer wrapped' "$work/said"
 }
 
-# With --head, no row more is printed. A row may need the line of the call in which it is, too.
+# With --head N, exactly N lines are printed, even if the next line is a row in a call whose first
+# line is the last one.
 judge_head() {
 	"$bts" replay throws.dat | sed 1d >"$work/replay"
 	rows=$(awk 'substr($0, 50) ~ /^ *\/\/ / && before { print NR - 1; exit }
@@ -580,7 +581,7 @@ judge_tree() { # TRACE PROGRAM
 		"$progs/../tree.py" "$work/replay" "$work/told" "told-$2" || return 1
 	[ "$(awk 'substr($0, 50) ~ /^[^ ]/ && $1 ~ /^[0-9]+$/ { n += $1 } END { print n }' \
 		"$work/replay")" = "$(total "$1.dat")" ] || return 1
-	# A part f.cold has no frame of its own.
+	# The code of f.cold belongs to the function f, so the tree must not show a call of f.cold.
 	! grep -q '\.cold' "$work/replay" || return 1
 	case $1 in
 	fibers) tail -n 1 "$work/replay" | grep -q ' 0 gaps, [1-9][0-9]* stacks guessed' ;;
