@@ -197,27 +197,22 @@ static unsigned int bts_turn(struct task_struct *task)
 	return mode;
 }
 
-/* The CPU stops recording for all instances, whichever instance wanted the task. */
-static void bts_lose_stopped(struct bts_cpu *c, const struct ds_bts_batch *batch,
-			     pid_t pid)
-{
-	if (!batch->stopped)
-		return;
-	bts_lose(c, BTS_LOST_STOPPED, 0, pid);
-	bts_show_losses(c, false);
-}
-
-/* Count the losses that occurred after the branches of a batch. */
+/* Count the losses after the branches of a batch. If a CPU stops, it stops for all instances. */
 static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 			   pid_t pid)
 {
-	if (batch->full)
+	bool traced = c->mode & BTS_SIDES;
+	bool full = traced && batch->full;
+	bool cleared = traced && batch->cleared;
+
+	if (full)
 		bts_lose(c, BTS_LOST_DS_BUFFER, 0, pid);
-	if (batch->cleared)
+	if (cleared)
 		bts_lose(c, BTS_LOST_CLEARED, 0, pid);
-	if (batch->full || batch->cleared)
+	if (batch->stopped)
+		bts_lose(c, BTS_LOST_STOPPED, 0, pid);
+	if (full || cleared || batch->stopped)
 		bts_show_losses(c, false);
-	bts_lose_stopped(c, batch, pid);
 }
 
 /*
@@ -250,7 +245,7 @@ static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch 
 	bts_show_losses(c, false);
 	if (!wanted) {
 		bts_count(&c->counts.filtered, nr + batch->discarded);
-		bts_lose_stopped(c, batch, pid);
+		bts_lose_batch(c, batch, pid);
 		return;
 	}
 	bts_count(&c->counts.unsure, batch->unsure);
