@@ -2,11 +2,12 @@
 /*
  * bts_sigio - copy a trace pipe to stdout, reading only after a signal
  *
- *	bts_sigio FILE
+ *	bts_sigio [-b BYTES] FILE
  *
  * The program requests a real-time signal for new data in FILE (F_SETOWN, F_SETSIG, O_ASYNC). The
- * signal contains the file's descriptor. After each signal, the program reads all data. If FILE is
- * "-", the program reads standard input, which the caller has opened. SIGRTMAX ends the program.
+ * signal contains the file's descriptor. After each signal, the program reads all data, or, with
+ * -b, calls read() once for at most BYTES. If FILE is "-", the program reads standard input, which
+ * the caller has opened. SIGRTMAX ends the program.
  * The kernel delivers this signal only when no other signal is pending. On standard error, the
  * program prints "0" before it waits for the first signal. At the end, it prints the number of
  * signals. The exit status is 1 if the program gets this signal for another reason than new data
@@ -28,17 +29,24 @@ static void die(const char *what)
 	exit(1);
 }
 
-static void copy_all(int fd)
-{
-	static char buf[65536];
-	ssize_t n;
+static char buf[65536];
 
-	while ((n = read(fd, buf, sizeof(buf))) > 0) {
-		if (write(1, buf, n) != n)
-			die("write");
-	}
+/* Return: the number of copied bytes, or 0 if there are no data. */
+static ssize_t copy_some(int fd, size_t size)
+{
+	ssize_t n = read(fd, buf, size);
+
 	if (n < 0 && errno != EAGAIN)
 		die("read");
+	if (n > 0 && write(1, buf, n) != n)
+		die("write");
+	return n > 0 ? n : 0;
+}
+
+static void copy_all(int fd)
+{
+	while (copy_some(fd, sizeof(buf)))
+		;
 }
 
 /* Return the next signal. If SIGCONT continues the stopped program, EINTR occurs, so wait again. */
@@ -55,11 +63,17 @@ static int wait_for(const sigset_t *set, siginfo_t *info)
 int main(int argc, char **argv)
 {
 	int ready = SIGRTMIN + 1, count = 0, fd;
+	size_t once = 0;
 	siginfo_t info;
 	sigset_t set;
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: bts_sigio FILE\n");
+	if (argc == 4 && !strcmp(argv[1], "-b")) {
+		once = strtoul(argv[2], NULL, 10);
+		argv += 2;
+		argc -= 2;
+	}
+	if (argc != 2 || once > sizeof(buf)) {
+		fprintf(stderr, "usage: bts_sigio [-b BYTES] FILE\n");
 		return 2;
 	}
 	sigemptyset(&set);
@@ -77,7 +91,10 @@ int main(int argc, char **argv)
 		if (info.si_fd != fd || !(info.si_band & POLLIN))
 			die("received a signal without new data in the file");
 		count++;
-		copy_all(fd);
+		if (once)
+			copy_some(fd, once);
+		else
+			copy_all(fd);
 	}
 	fprintf(stderr, "%d\n", count);
 	return 0;
