@@ -347,19 +347,40 @@ static void bts_map_existing_row(const struct bts_map *m, struct bts_path *path)
 }
 
 /*
- * Show a new mapping of the current task to each instance whose @mapped contains the process,
- * even if the instance does not trace this task. Other threads of the process may execute
- * the mapping.
- * Context: interrupts off, BTS off.
+ * Report whether an instance shows the new mappings of the current process. The instance need not
+ * trace the current task, because other threads of the process may execute the mapping.
+ * Context: interrupts off.
  */
+static bool bts_map_wants(struct bts_instance *b)
+{
+	return READ_ONCE(b->tracing) && (READ_ONCE(b->flags->val) & BTS_OPT_MAP) &&
+	       bts_pids_has(&b->mapped, current->tgid);
+}
+
+/*
+ * Report whether the event or an instance shows the new mappings of the current process. For all
+ * other processes, do not read build IDs and paths. Context: interrupts off.
+ */
+static bool bts_map_wanted(void)
+{
+	struct bts_instance *b;
+
+	if (trace_bts_map_enabled())
+		return true;
+	for_each_bts_instance(b) {
+		if (bts_map_wants(b))
+			return true;
+	}
+	return false;
+}
+
+/* Show a new mapping of the current task. Context: interrupts off, BTS off. */
 static void bts_map_row(const struct bts_map *m, struct bts_path *path)
 {
 	struct bts_instance *b;
 
 	for_each_bts_instance(b) {
-		if (READ_ONCE(b->tracing) &&
-		    (READ_ONCE(b->flags->val) & BTS_OPT_MAP) &&
-		    bts_pids_has(&b->mapped, current->tgid))
+		if (bts_map_wants(b))
 			bts_deliver_map(b, m, path);
 	}
 }
@@ -424,7 +445,7 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 	ds_bts_drain(DS_DRAIN_FLUSH);
 
 	/* Skip a growing stack of another process, because the stack was already executable. */
-	if (path && vma->vm_mm == current->mm) {
+	if (path && vma->vm_mm == current->mm && bts_map_wanted()) {
 		struct bts_map m;
 
 		bts_map_of(&m, vma, path);
