@@ -2,19 +2,21 @@
 /*
  * bts_reader - copy a trace pipe to stdout, slowly and irregularly
  *
- *	bts_reader [-s SEED] [-u MICROSECONDS] [-b BYTES] [-p] FILE
+ *	bts_reader [-s SEED] [-u MICROSECONDS] [-b BYTES] [-p] [-t] FILE
  *
  * The program reads 1 to BYTES (default 4096) bytes at a time. Before about one read in four, it
  * pauses for up to MICROSECONDS (default 2000). Sizes and pauses are random, and depend on SEED
  * (default 1). With -p, the program waits in poll() instead of read(). If FILE is "-", the program
  * reads standard input, which the caller has opened.
  *
- * After SIGTERM, the program reads the data that is still in the pipe, and ends with status 0.
+ * After SIGTERM, the program reads the data that is still in the pipe, and ends with status 0. With
+ * -t, a second thread reads. After SIGTERM, only this thread ends, so the file stays open.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,7 +26,9 @@
 
 #define MAX_BYTES 65536
 
-static unsigned int seed = 1;
+static unsigned int seed = 1, bytes = 4096, pause_us = 2000;
+static bool poller, threaded;
+static int fd;
 static volatile sig_atomic_t ending;
 
 static void end(int sig)
@@ -56,7 +60,7 @@ static void put(const char *buf, ssize_t n)
 }
 
 /* Copy some data. Return: false if the pipe is empty and the program must end. */
-static bool copy(int fd, unsigned int bytes, bool poller)
+static bool copy(void)
 {
 	static char buf[MAX_BYTES];
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
@@ -79,15 +83,35 @@ static bool copy(int fd, unsigned int bytes, bool poller)
 	return true;
 }
 
+static void *copy_all(void *unused)
+{
+	(void)unused;
+	do {
+		if (!one_of(4))
+			usleep(one_of(pause_us));
+		if (ending)
+			fcntl(fd, F_SETFL, O_NONBLOCK);
+	} while (!(ending && threaded) && copy());
+	return NULL;
+}
+
+static void copy_in_thread(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, copy_all, NULL) || pthread_join(thread, NULL))
+		die("thread");
+	for (;;)
+		pause();
+}
+
 int main(int argc, char **argv)
 {
 	/* Do not set SA_RESTART, so that the signal interrupts a sleeping read. */
 	struct sigaction action = { .sa_handler = end };
-	unsigned int bytes = 4096, pause_us = 2000;
-	bool poller = false;
-	int opt, fd;
+	int opt;
 
-	while ((opt = getopt(argc, argv, "s:u:b:p")) != -1) {
+	while ((opt = getopt(argc, argv, "s:u:b:pt")) != -1) {
 		switch (opt) {
 		case 's':
 			seed = atoi(optarg);
@@ -101,24 +125,24 @@ int main(int argc, char **argv)
 		case 'p':
 			poller = true;
 			break;
+		case 't':
+			threaded = true;
+			break;
 		default:
 			return 2;
 		}
 	}
 	if (optind + 1 != argc || !bytes || bytes > MAX_BYTES) {
 		fprintf(stderr, "usage: bts_reader [-s SEED] [-u MICROSECONDS] "
-			"[-b BYTES] [-p] FILE\n");
+			"[-b BYTES] [-p] [-t] FILE\n");
 		return 2;
 	}
 	fd = strcmp(argv[optind], "-") ? open(argv[optind], O_RDONLY) : 0;
 	if (fd < 0 || (poller && fcntl(fd, F_SETFL, O_NONBLOCK)))
 		die(argv[optind]);
 	sigaction(SIGTERM, &action, NULL);
-	do {
-		if (!one_of(4))
-			usleep(one_of(pause_us));
-		if (ending)
-			fcntl(fd, F_SETFL, O_NONBLOCK);
-	} while (copy(fd, bytes, poller));
+	if (threaded)
+		copy_in_thread();
+	copy_all(NULL);
 	return 0;
 }
