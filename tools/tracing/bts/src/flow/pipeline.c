@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "lib/sorted.h"
 #include "private.h"
 
 /* When the table has this many steps, pass them to the consumer's fold(), and empty the table. */
@@ -352,18 +353,12 @@ static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t be
 /* Return the index of the first branch after time @limit, but at least @begin + 1. */
 static uint32_t older_part(const struct batch *b, uint32_t begin, uint64_t limit)
 {
-	uint32_t low = begin, high = b->nr, mid;
+	size_t older;
 
 	if (b->times[b->nr - 1] <= limit)
 		return b->nr;
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (b->times[mid] <= limit)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low > begin ? low : begin + 1;
+	older = sorted_upto(b->times + begin, b->nr - begin, sizeof(*b->times), limit);
+	return begin + (older ? older : 1);
 }
 
 static uint64_t head_time(struct pipe_stream *s)

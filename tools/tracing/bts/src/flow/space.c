@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "lib/sorted.h"
 #include "space.h"
 
 void spaces_init(struct spaces *all, struct objects *objects)
@@ -44,17 +45,10 @@ struct space *space_get(struct spaces *all, int tgid)
 
 const struct map *space_find(struct space *s, uint64_t addr)
 {
-	size_t low = 0, high = s->nr, mid;
+	size_t nr = sorted_upto(s->maps, s->nr, sizeof(*s->maps), addr);
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (s->maps[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low && addr < s->maps[low - 1].end)
-		return &s->maps[low - 1];
+	if (nr && addr < s->maps[nr - 1].end)
+		return &s->maps[nr - 1];
 	s->missed = true;
 	return NULL;
 }

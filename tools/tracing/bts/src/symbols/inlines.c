@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "lib/sorted.h"
 #include "dwarf.h"
 #include "inlines.h"
 
@@ -283,16 +284,9 @@ static struct inline_table *table_of(struct object *o)
 const struct inlined *object_inlined(struct object *o, uint64_t addr, uint64_t *end)
 {
 	struct inline_table *t = table_of(o);
-	size_t low = 0, high = t->nr_spans, mid;
+	size_t low = sorted_upto(t->spans, t->nr_spans, sizeof(*t->spans), addr);
 	const struct span *s;
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (t->spans[mid].low <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	s = low && addr < t->spans[low - 1].high ? &t->spans[low - 1] : NULL;
 	if (end)
 		*end = s ? s->high : low < t->nr_spans ? t->spans[low].low : UINT64_MAX;

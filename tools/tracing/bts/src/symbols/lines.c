@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/mem.h"
+#include "lib/sorted.h"
 #include "dwarf.h"
 
 /**
@@ -175,21 +176,16 @@ static void read_lines(struct object *o)
 
 bool object_line(struct object *o, uint64_t addr, const char **file, unsigned int *line)
 {
-	size_t low = 0, high, mid;
+	const struct line *found;
+	size_t nr;
 
 	if (!o->lines_read)
 		read_lines(o);
-	high = o->nr_lines;
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (o->lines[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (!low || !o->lines[low - 1].file || !o->lines[low - 1].line)
+	nr = sorted_upto(o->lines, o->nr_lines, sizeof(*o->lines), addr);
+	found = nr ? &o->lines[nr - 1] : NULL;
+	if (!found || !found->file || !found->line)
 		return false;
-	*file = o->lines[low - 1].file;
-	*line = o->lines[low - 1].line;
+	*file = found->file;
+	*line = found->line;
 	return true;
 }

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "lib/sorted.h"
 #include "lsda.h"
 
 /* The format and base of a pointer. The Linux Standard Base names these numbers DW_EH_PE_*. */
@@ -339,16 +340,9 @@ static struct lsda_table *table_of(struct object *o)
 
 static const struct lsda_function *function_at(const struct lsda_table *t, uint64_t addr)
 {
-	size_t low = 0, high = t->nr, mid;
+	size_t nr = sorted_upto(t->functions, t->nr, sizeof(*t->functions), addr);
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (t->functions[mid].begin <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low && addr < t->functions[low - 1].end ? &t->functions[low - 1] : NULL;
+	return nr && addr < t->functions[nr - 1].end ? &t->functions[nr - 1] : NULL;
 }
 
 static struct cursor bytes_at(const struct object *o, const struct lsda_table *t, uint64_t addr)

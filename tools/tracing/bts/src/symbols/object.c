@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "lib/mem.h"
+#include "lib/sorted.h"
 #include "inlines.h"
 #include "lsda.h"
 #include "object.h"
@@ -313,20 +314,13 @@ struct object *object_get(struct objects *all, const struct object_key *key)
 
 struct sym *object_sym(struct object *o, uint64_t addr)
 {
-	size_t low = 0, high, mid;
+	size_t nr;
 
 	if (o->jit_map)
 		jit_syms(o);
-	high = o->nr_syms;
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (o->syms[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low && addr < o->syms[low - 1].end)
-		return &o->syms[low - 1];
+	nr = sorted_upto(o->syms, o->nr_syms, sizeof(*o->syms), addr);
+	if (nr && addr < o->syms[nr - 1].end)
+		return &o->syms[nr - 1];
 	return &o->whole;
 }
 
@@ -342,17 +336,9 @@ bool object_is_named(const struct object *o, const char *name)
 
 static const uint8_t *own_bytes(const struct object *o, uint64_t addr, size_t *size)
 {
-	size_t low = 0, high = o->nr_segments, mid;
-	const struct segment *s;
+	size_t nr = sorted_upto(o->segments, o->nr_segments, sizeof(*o->segments), addr);
+	const struct segment *s = nr ? &o->segments[nr - 1] : NULL;
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (o->segments[mid].vaddr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	s = low ? &o->segments[low - 1] : NULL;
 	if (!s || addr - s->vaddr >= s->size)
 		return NULL;
 	*size = s->size - (addr - s->vaddr);
