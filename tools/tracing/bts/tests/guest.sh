@@ -442,6 +442,10 @@ no_file() {
 		status 2 bts diff -i t.dat r.dat r.dat || return
 	status 2 bts replay --dso libc.so.6 r.dat && status 2 bts dump -f folded --from main r.dat &&
 		status 2 bts graph --to main main r.dat || return
+	status 2 bts graph --head 9 main r.dat && status 2 bts top --head 9 r.dat &&
+		status 2 bts dump -f folded --head 9 r.dat && status 2 bts dump -f bolt --head 9 r.dat &&
+		status 2 bts diff --head 9 t.dat r.dat && status 2 bts cover --head 9 -f lcov r.dat &&
+		status 2 bts why --head 9 r.dat && status 2 bts tui --head 9 r.dat || return
 	status 3 says '^bts: ' bts diff t.dat no.dat && status 2 bts diff t.dat &&
 		status 2 bts diff t.dat --against && status 2 bts diff --against t.dat
 }

@@ -48,6 +48,14 @@ int command_no_places(const struct options *o, const char *command)
 	return STATUS_OK;
 }
 
+int command_no_head(const struct options *o, const char *command)
+{
+	if (o->head)
+		return msg_misuse(command, "--head cannot be used, because the output is not a "
+				  "list of rows");
+	return STATUS_OK;
+}
+
 int command_no_input(const struct options *o, const char *command)
 {
 	if (strcmp(o->path, DAT_NAME))
@@ -62,6 +70,8 @@ static int parse_arguments(const struct command *c, void *ctx, struct options *o
 
 	if (status)
 		return status;
+	if (!c->rows && command_no_head(o, argv[0]))
+		return STATUS_MISUSE;
 	if (c->operands)
 		return c->operands(ctx, o, argc, argv);
 	return command_input(o, argv[0], argc, argv);

@@ -21,6 +21,7 @@
  * @longs:	these options in their long form, including --help
  * @option:	handles an option, with its value in optarg. Returns STATUS_OK or, after a message,
  *		STATUS_MISUSE. NULL if the command has no options
+ * @rows:	the output is a list of rows, so the option --head is accepted
  * @operands:	handles the operands, beginning with argv[optind]. Returns like @option. NULL if
  *		the trace is the only operand
  * @run:	runs the command. Returns the exit status
@@ -30,6 +31,7 @@ struct command {
 	void			(*print_usage)(void);
 	const char		*shorts;
 	const struct option	*longs;
+	bool			rows;
 	int	(*option)(void *ctx, int option, const char *command);
 	int	(*operands)(void *ctx, struct options *o, int argc, char **argv);
 	int	(*run)(void *ctx, const struct options *o);
@@ -64,6 +66,8 @@ int command_input(struct options *o, const char *command, int argc, char **argv)
  * leaves out branches by their places.
  */
 int command_no_places(const struct options *o, const char *command);
+/* The output is not a list of rows, so return STATUS_MISUSE after a message if --head is set. */
+int command_no_head(const struct options *o, const char *command);
 /* The operands are traces, so return STATUS_MISUSE after a message if -i names another trace. */
 int command_no_input(const struct options *o, const char *command);
 

@@ -32,11 +32,11 @@ static const struct dump_format formats[] = {
 	  "a profile for llvm-bolt (fdata)", false },
 	{ "bolt-pa",	dump_profile, dump_bolt_pa_end, true,
 	  "the same, by addresses, for perf2bolt -pa", false },
-	{ "perf",	dump_perf,
+	{ "perf",	dump_perf,	.rows = true,
 	  .help = "perf.data, for perf script --itrace=b; 24 bytes per branch" },
-	{ "csv",	dump_csv,
+	{ "csv",	dump_csv,	.rows = true,
 	  .help = "one line per branch" },
-	{ "json",	dump_json,
+	{ "json",	dump_json,	.rows = true,
 	  .help = "one JSON object per branch" },
 };
 
@@ -140,6 +140,8 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 		return msg_misuse(argv[0], "--inline: -f %s shows no calls", d->format->name);
 	if (d->format->calls && command_no_places(o, argv[0]))
 		return STATUS_MISUSE;
+	if (!d->format->rows && command_no_head(o, argv[0]))
+		return STATUS_MISUSE;
 	d->paths = &o->path;
 	d->nr_paths = 1;
 	if (!d->format->end || optind == argc)
@@ -159,7 +161,7 @@ int cmd_dump(int argc, char **argv)
 		{}
 	};
 	static const struct command command = {
-		.print_usage = print_usage, .shorts = "f:o:bh", .longs = longs,
+		.print_usage = print_usage, .shorts = "f:o:bh", .longs = longs, .rows = true,
 		.option = option, .operands = operands, .run = run,
 	};
 	struct dump d = {};

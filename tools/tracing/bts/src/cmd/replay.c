@@ -384,7 +384,7 @@ int cmd_replay(int argc, char **argv)
 		{}
 	};
 	static const struct command command = {
-		.usage = usage, .shorts = "F:N:D:h", .longs = longs,
+		.usage = usage, .shorts = "F:N:D:h", .longs = longs, .rows = true,
 		.option = option, .operands = operands, .run = run,
 	};
 	struct replay r = {};

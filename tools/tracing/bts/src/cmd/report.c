@@ -339,7 +339,7 @@ int cmd_report(int argc, char **argv)
 		{}
 	};
 	static const struct command command = {
-		.usage = usage, .shorts = "lrh", .longs = longs,
+		.usage = usage, .shorts = "lrh", .longs = longs, .rows = true,
 		.option = option, .operands = operands, .run = run,
 	};
 	struct report *r = mem_zalloc(1, sizeof(*r));

@@ -18,6 +18,7 @@ struct dump;
  *		d->sums, and may be called for several traces
  * @binary:	the output is a profile of one file, which the options must name
  * @calls:	the format shows calls, and can therefore show inlined calls
+ * @rows:	the output contains a row for each branch, so the option --head is accepted
  */
 struct dump_format {
 	const char	*name;
@@ -26,6 +27,7 @@ struct dump_format {
 	bool		binary;
 	const char	*help;
 	bool		calls;
+	bool		rows;
 };
 
 struct build;
