@@ -518,6 +518,9 @@ judge_chrome() {
 
 			last = collections.defaultdict(list)
 			for e in json.load(open(sys.argv[1]))["traceEvents"]:
+			    # Perfetto's thread IDs have 32 bits.
+			    if e["tid"] >= 1 << 32:
+			        sys.exit(1)
 			    if e["ph"] == "X":
 			        ns = [round(1000 * e[key]) for key in ("ts", "dur")]
 			        last[e["tid"]].append((ns[0], -ns[1]))
