@@ -23,11 +23,12 @@
  * assumed to lead to the innermost frame of the function at the branch target. This assumption is a
  * guess.
  *
- * After a gap or a loss, the next straight run shows the current function. If this function is on
- * the stack, its frame becomes the innermost frame. Otherwise, a frame is added for the function,
- * and the next matching ret corrects the stack. In both cases, the stack is a guess. If the branch
- * into the kernel is lost, the branch out of the kernel ends only the kernel's frames. If the
- * branch out of the kernel is missing, the next run in user space ends these frames.
+ * After a gap, a loss or hidden branches (for example, of another CPU, with --cpu), the next
+ * straight run shows the current function. If this function is on the stack, its frame becomes the
+ * innermost frame. Otherwise, a frame is added for the function, and the next matching ret corrects
+ * the stack. In both cases, the stack is a guess. If the branch into the kernel is lost, the branch
+ * out of the kernel ends only the kernel's frames. If the branch out of the kernel is missing, the
+ * next run in user space ends these frames.
  *
  * If inlined functions are shown, their frames are on top of the frame that contains their code.
  * At each straight run, the inlined frames of this run's code replace the previous inlined frames.
@@ -535,6 +536,10 @@ void calls_step(struct calls *c, const struct step *s, uint64_t ts)
 	struct frame *top = calls_real(c);
 
 	c->ts = ts;
+	if (c->hidden != c->task->hidden) {
+		c->hidden = c->task->hidden;
+		c->lost = true;
+	}
 	if (kernel_only(c, s))
 		return;
 	if (c->now.depth >= DEPTH_MAX) {

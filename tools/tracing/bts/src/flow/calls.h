@@ -116,6 +116,7 @@ struct stack {
  * @ts:		time of the last branch
  * @exec:	the task has mapped a new program since it entered the kernel
  * @lost:	branches are missing, so the next branch may not fit the stack
+ * @hidden:	task.hidden at the last branch
  * @guessed:	a guess has been made about the stacks since the last exec()
  * @closing:	the frames end because the trace or the task ends
  * @node:	data of the command, for this task
@@ -133,6 +134,7 @@ struct calls {
 	uint64_t		insns;
 	uint64_t		branches;
 	uint64_t		ts;
+	unsigned int		hidden;
 	bool			exec;
 	bool			lost;
 	bool			guessed;

@@ -314,6 +314,13 @@ static bool in_time(const struct pipe_private *v, uint64_t ts)
 	return ts >= v->time_from && ts <= v->time_to;
 }
 
+static void hide_branches(struct task *t)
+{
+	t->hidden++;
+	t->known = false;
+	t->step = NULL;
+}
+
 /*
  * Deliver those branches of a batch that pass the filters on task, CPU and time. The reader skips
  * some of the branches that the filter on time excludes. Skip the others here.
@@ -328,8 +335,7 @@ static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t be
 	t = task_get(v, b->pid);
 	task_is_on(v, t, b->cpu);
 	if (!t->chosen || !options_want_cpu(v->pipe->options, b->cpu)) {
-		t->known = false;
-		t->step = NULL;
+		hide_branches(t);
 		return 0;
 	}
 	if (in_time(v, b->times[begin]) && in_time(v, b->times[end - 1])) {
@@ -338,8 +344,7 @@ static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t be
 	}
 	for (uint32_t i = begin; i < end; i++) {
 		if (!in_time(v, b->times[i])) {
-			t->known = false;
-			t->step = NULL;
+			hide_branches(t);
 			continue;
 		}
 		ret = task_lost(v, t, b->cpu, b->times[i]);

@@ -118,6 +118,7 @@ struct space;
  * @cpu:	current or last CPU of the task
  * @switches:	number of switches to the task
  * @priv:	data of the command
+ * @hidden:	changes if filters have hidden branches of the task since the last branch
  * Only the pipeline uses the other members.
  */
 struct task {
@@ -128,6 +129,7 @@ struct task {
 	uint64_t		branches;
 	uint64_t		switches;
 	void			*priv;
+	unsigned int		hidden;
 
 	struct space		*space;
 	struct step		*step;

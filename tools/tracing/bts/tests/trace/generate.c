@@ -21,6 +21,9 @@
  *	BTS_PROCESSES=N		like BTS_TASKS=N, but with N processes, which map their files at
  *				different addresses
  *	BTS_FIRST=N		keep only the first N branches of each CPU, in each repetition
+ *	BTS_MOVES=N		let the tasks of the CPU with the most data move to CPU 1000 and
+ *				back, after each N branches. Leave out all other CPUs. Each branch
+ *				gets a later time than the previous one, so use this with entries
  *	BTS_INDEX=N		make chunks of N pages, and add the index of bts record
  *	BTS_SHIFT=HEX		add HEX to all addresses below 4 GB, as if the program at these
  *				addresses were the kernel
@@ -99,6 +102,8 @@ struct out {
 	FILE		*times;		/* the times of the current CPU's chunks */
 	const struct formats *formats;
 	unsigned long	first;
+	unsigned long	moves;
+	size_t		cpu;		/* the number of the current CPU, from 0 */
 	struct bts_coder coder;
 };
 
@@ -263,6 +268,20 @@ static void thin(struct out *o, struct batch *b)
 	b->nr = nr;
 }
 
+/* Keep the branches that belong to the current CPU. The batch begins with branch number @at. */
+static void keep_part(const struct out *o, struct batch *b, uint64_t at)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < b->nr; i++) {
+		if ((at + i) / o->moves % 2 != o->cpu)
+			continue;
+		b->times[nr] = b->times[i] + at + i;
+		b->branch[nr++] = b->branch[i];
+	}
+	b->nr = nr;
+}
+
 /* Move the program's addresses into the kernel's address range. */
 static void lift(struct out *o, struct batch *b)
 {
@@ -383,6 +402,8 @@ static uint64_t pass(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 		nr += b->nr;
 		if (b->type == BATCH_BRANCHES) {
 			last = b->times[b->nr - 1];
+			if (o->moves)
+				keep_part(o, b, nr - b->nr);
 			if (o->nr_from)
 				thin(o, b);
 			if (o->shift)
@@ -392,9 +413,10 @@ static uint64_t pass(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 			else
 				put_branches(o, b, shift);
 		} else if (b->type != BATCH_MISSED && (first || b->type != BATCH_MAP) &&
-			   (!o->clones || b->type != BATCH_DEPARTS)) {
+			   !(o->moves && o->cpu) && (!o->clones || b->type != BATCH_DEPARTS)) {
 			last = b->ts;
-			put_entry(o, b->entry, (b->size + 3) & ~3U, b->ts + shift);
+			put_entry(o, b->entry, (b->size + 3) & ~3U,
+				  b->ts + shift + (o->moves ? nr : 0));
 			o->maps |= b->type == BATCH_MAP;
 		}
 		queue_next(&r.queue);
@@ -539,6 +561,22 @@ static void put_cpu(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 	}
 }
 
+/* Keep the CPU with the most data, and add a CPU. */
+static void set_moves(struct dat *dat)
+{
+	struct dat_cpu *cpus = mem_alloc(2 * sizeof(*cpus));
+
+	cpus[0] = dat->cpus[0];
+	for (size_t i = 1; i < dat->nr_cpus; i++)
+		if (dat->cpus[i].size > cpus[0].size)
+			cpus[0] = dat->cpus[i];
+	cpus[1] = cpus[0];
+	cpus[1].cpu = 1000;
+	free(dat->cpus);
+	dat->cpus = cpus;
+	dat->nr_cpus = 2;
+}
+
 static void generate(struct dat *dat, struct out *o, const struct layout *layout,
 		     unsigned long times)
 {
@@ -561,6 +599,7 @@ static void generate(struct dat *dat, struct out *o, const struct layout *layout
 		while (ftello(f) % PAGE)
 			put(f, "", 1);
 		at[i] = ftello(f);
+		o->cpu = i;
 		put_cpu(o, dat, &dat->cpus[i], layout, times);
 		sizes[i] = ftello(f) - at[i];
 	}
@@ -632,6 +671,9 @@ int main(int argc, char **argv)
 		shrink(dat);
 	o->formats = &formats;
 	o->first = getenv("BTS_FIRST") ? strtoul(getenv("BTS_FIRST"), NULL, 10) : 0;
+	o->moves = getenv("BTS_MOVES") ? strtoul(getenv("BTS_MOVES"), NULL, 10) : 0;
+	if (o->moves)
+		set_moves(dat);
 	o->processes = getenv("BTS_PROCESSES");
 	if (o->processes || getenv("BTS_TASKS"))
 		o->clones = strtoul(getenv(o->processes ? "BTS_PROCESSES" : "BTS_TASKS"), NULL, 10);

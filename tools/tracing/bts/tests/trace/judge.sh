@@ -654,6 +654,31 @@ judge_filters() {
 		filter kernel.dat '$5 ~ /^0xffff/ || $7 ~ /^0xffff/' --dso '[kernel]'
 }
 
+# jumps TRACE...: print the functions to which the call tree shows jumps.
+jumps() {
+	"$bts" replay --json "$@" | sed -n 's/.*"call":"\([^"]*\)".*"jump"}$/\1/p' | sort -u
+}
+
+# The task moves between two CPUs. With only one of them, the call tree must not show a jump where
+# branches on the other CPU are hidden.
+judge_moves() {
+	build_generate || return 1
+	ln -sf "$dir/calls-O0.dat.archive" "$work/moves.dat.archive"
+	"$bts" replay calls-O0.dat | grep -v "^#" | cut -c 50- >"$work/a"
+	jumps calls-O0.dat >"$work/all"
+	for nth in 37 101 1000; do
+		BTS_MOVES=$nth "$work/generate" calls-O0.dat "$work/moves.dat" 1 entries none &&
+			"$bts" replay "$work/moves.dat" | grep -v "^#" | cut -c 50- >"$work/b" &&
+			diff "$work/a" "$work/b" | sed 's/^/# /' && cmp -s "$work/a" "$work/b" ||
+			return 1
+		jumps --cpu 1000 "$work/moves.dat" | comm -13 "$work/all" - >"$work/more"
+		[ ! -s "$work/more" ] || return 1
+		jumps --cpu 0-999 "$work/moves.dat" | comm -13 "$work/all" - >"$work/more"
+		[ ! -s "$work/more" ] || return 1
+		"$bts" replay --cpu 1000 "$work/moves.dat" | grep -q 'after a gap' || return 1
+	done
+}
+
 judge_graph() {
 	"$bts" graph fib calls.dat >"$work/text"
 	own=$("$bts" top -n 0 calls.dat | awk '$6 == "fib" { print $1 }')
@@ -1108,6 +1133,7 @@ judge head - "replay --head" judge_head
 judge fibers - "the tree: several stacks" judge_tree fibers fibers
 judge gdb gdb "gdb: the stacks at places of six programs" judge_gdb
 judge filters - "each filter selects the right branches" judge_filters
+judge moves - "calls of a task that moves between CPUs, with one of the CPUs" judge_moves
 judge tail - "the last rows of a report" judge_tail
 judge stdin - "a trace on standard input" judge_stdin
 judge window - "a part of a trace by its index" judge_window
