@@ -234,13 +234,17 @@ uint32_t elf_notes_id(const uint8_t *notes, uint64_t size, uint8_t *id);
 /* Find the build ID of a file. Return the size of the build ID, or 0. */
 uint32_t elf_build_id(const char *path, uint8_t *id);
 
-/* symbols.c: a symbol of an unsorted list, in which symbols may overlap. */
+/*
+ * symbols.c: a symbol of an unsorted list, in which symbols may overlap. If @bound is set, the name
+ * may mark the start or the end of a section.
+ */
 struct sym_add {
 	uint64_t	addr;
 	uint64_t	size;
 	const char	*name;
 	const char	*file;
 	unsigned int	rank;
+	bool		bound;
 };
 
 struct sym_list {

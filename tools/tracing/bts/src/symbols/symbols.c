@@ -4,9 +4,11 @@
  *
  * A symbol table is sorted once. If an address has several names, the name with the highest rank
  * (global, then weak, then local) becomes the function's name. Among names of equal rank, a name
- * whose symbol has a size is preferred, and then the shortest name. The other names, except labels,
- * are aliases. The user may also type an alias of a function. If the size of a symbol is unknown,
- * or if the symbol overlaps the next symbol, the symbol ends where the next symbol begins.
+ * whose symbol has a size is preferred, and then the shortest name. A name with which the kernel's
+ * linker script marks the bounds of a section becomes the function's name only if there is no other
+ * name. The other names, except labels, are aliases. The user may also type an alias of a function.
+ * If the size of a symbol is unknown, or if the symbol overlaps the next symbol, the symbol ends
+ * where the next symbol begins.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -37,6 +39,8 @@ static int compare(const void *left, const void *right)
 
 	if (a->addr != b->addr)
 		return a->addr < b->addr ? -1 : 1;
+	if (a->bound != b->bound)
+		return a->bound ? 1 : -1;
 	if (a->rank != b->rank)
 		return a->rank > b->rank ? -1 : 1;
 	if (!a->size != !b->size)
@@ -206,6 +210,15 @@ static const char *kallsyms_line(char *line, uint64_t *addr, char *type)
 	return strchr("tTwW", *type) ? rest + 3 : NULL;
 }
 
+/* Report whether the linker script may have made this name, as scripts/kallsyms.c does. */
+static bool is_bound(const char *name)
+{
+	return !fnmatch("__*_start", name, 0) || !fnmatch("__*_end", name, 0) ||
+	       !strncmp(name, "__start_", 8) || !strncmp(name, "__stop_", 7) ||
+	       !strncmp(name, "__end_", 6) || !strcmp(name, "_text") ||
+	       !fnmatch("_[se]text", name, 0) || !fnmatch("_[se]inittext", name, 0);
+}
+
 /*
  * The kernel and its modules share one table, because all their addresses are absolute, and all
  * their code is in one file.
@@ -220,8 +233,10 @@ void kernel_syms(struct objects *all, const char *kallsyms)
 
 	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		name = kallsyms_line(line, &addr, &type);
-		if (name)
-			sym_list_add(&list, addr, 0, name, type == 'T' ? 4 : 2);
+		if (!name)
+			continue;
+		sym_list_add(&list, addr, 0, name, type == 'T' ? 4 : 2);
+		list.list[list.nr - 1].bound = is_bound(name);
 	}
 	object_set_syms(kernel, &list);
 	free(copy);

@@ -679,6 +679,13 @@ judge_moves() {
 	done
 }
 
+# Functions of the kernel must not have the names of sections that begin or end there.
+judge_bounds() {
+	"$bts" top -k -n 0 kernel.dat >"$work/text"
+	! grep -E ' (__(sched|lock|irqentry|entry)_text_(start|end)|_stext) ' "$work/text" &&
+		grep -q ' swapgs_restore_regs_and_return_to_usermode ' "$work/text"
+}
+
 judge_graph() {
 	"$bts" graph fib calls.dat >"$work/text"
 	own=$("$bts" top -n 0 calls.dat | awk '$6 == "fib" { print $1 }')
@@ -1134,6 +1141,7 @@ judge fibers - "the tree: several stacks" judge_tree fibers fibers
 judge gdb gdb "gdb: the stacks at places of six programs" judge_gdb
 judge filters - "each filter selects the right branches" judge_filters
 judge moves - "calls of a task that moves between CPUs, with one of the CPUs" judge_moves
+judge bounds - "functions are not named after bounds of sections" judge_bounds
 judge tail - "the last rows of a report" judge_tail
 judge stdin - "a trace on standard input" judge_stdin
 judge window - "a part of a trace by its index" judge_window
