@@ -22,20 +22,28 @@ def run(*command):
 
 
 def shifted(address, by):
-    value = int(address, 16)
-    return value if value >> 63 else value + by
+    return address if address >> 63 else address + by
 
 
-def branches(bts, trace, clone=0):
-    """Return the branches of each task, with PIDs and addresses changed to those of a clone."""
+def branches(bts, trace):
+    """Return the branches of each task: source, target, and strings."""
     tasks = {}
-    for row in csv.DictReader(run(bts, "dump", "-f", "csv", trace).splitlines()):
-        if row["kind"] == "row" or row["ts"].startswith("#"):
+    rows = csv.reader(run(bts, "dump", "-f", "csv", trace).splitlines())
+    at = {name: i for i, name in enumerate(next(rows))}
+    for row in rows:
+        if row[0].startswith("#") or row[at["kind"]] == "row":
             continue
-        branch = tuple(shifted(row[key], clone * PAGE) for key in ("from", "to")) + tuple(
-            row[key] for key in ("from_sym", "to_sym", "kind", "instructions"))
-        tasks.setdefault(int(row["pid"]) + clone * PIDS, []).append(branch)
+        branch = (int(row[at["from"]], 16), int(row[at["to"]], 16), row[at["from_sym"]],
+                  row[at["to_sym"]], row[at["kind"]], row[at["instructions"]])
+        tasks.setdefault(int(row[at["pid"]]), []).append(branch)
     return tasks
+
+
+def cloned(tasks, clone):
+    """Change PIDs and addresses to those of a clone."""
+    return {pid + clone * PIDS: [(shifted(source, clone * PAGE), shifted(target, clone * PAGE),
+                                  *rest) for source, target, *rest in taken]
+            for pid, taken in tasks.items()}
 
 
 def at(bts, trace, pid, address):
@@ -54,9 +62,10 @@ def calls(bts, trace, pid):
 
 def main():
     bts, trace, copy, clones = sys.argv[1:]
+    original = branches(bts, trace)
     wanted = {}
     for clone in range(int(clones)):
-        wanted.update(branches(bts, trace, clone))
+        wanted.update(cloned(original, clone))
     if branches(bts, copy) != wanted:
         sys.exit("# the branches differ")
     pid = next(iter(wanted))
@@ -64,7 +73,7 @@ def main():
         own = pid + clone * PIDS
         if at(bts, copy, own, wanted[own][0][1]) != at(bts, trace, pid, wanted[pid][0][1]):
             sys.exit("# the filter --to finds other branches")
-    trees = {pid: calls(bts, trace, pid) for pid in branches(bts, trace)}
+    trees = {pid: calls(bts, trace, pid) for pid in original}
     if max(map(len, trees.values())) < 10:
         sys.exit("# no calls")
     for pid, tree in trees.items():

@@ -84,7 +84,7 @@ struct out {
 	uint64_t	seq;
 	unsigned long	drop;
 	unsigned long	made;
-	char		**from;
+	uint64_t	*from;
 	int		nr_from;
 	unsigned long	met;
 	unsigned long	left_out;
@@ -242,7 +242,7 @@ static void put_packs(struct out *o, const struct batch *b, uint64_t shift)
 static bool is_wanted(struct out *o, uint64_t from)
 {
 	for (int i = 0; i < o->nr_from; i++)
-		if (from == strtoull(o->from[i], NULL, 16))
+		if (from == o->from[i])
 			return ++o->met % o->drop;
 	return true;
 }
@@ -678,8 +678,10 @@ int main(int argc, char **argv)
 	if (o->processes || getenv("BTS_TASKS"))
 		o->clones = strtoul(getenv(o->processes ? "BTS_PROCESSES" : "BTS_TASKS"), NULL, 10);
 	o->kallsyms = more_symbols(getenv("BTS_KALLSYMS"), dat);
-	o->from = argv + 7;
 	o->nr_from = argc > 7 && o->drop ? argc - 7 : 0;
+	o->from = mem_zalloc(o->nr_from + 1, sizeof(*o->from));
+	for (int i = 0; i < o->nr_from; i++)
+		o->from[i] = strtoull(argv[7 + i], NULL, 16);
 	o->branch_id = layout.branch_id;
 	o->pack_id = layout.pack ? layout.pack_id : PACK_ID;
 	o->chunk_size = getenv("BTS_INDEX") ? PAGE * strtoul(getenv("BTS_INDEX"), NULL, 10) : CHUNK;

@@ -648,10 +648,10 @@ judge_filters() {
 		[ "$("$bts" dump -f csv --head 7 throws.dat 2>/dev/null | wc -l)" -eq 8 ] &&
 		filter throws.dat '$6 ~ /^deep[+]/' --from deep &&
 		filter throws.dat '$8 ~ /^deep[+]/' --to deep &&
-		filter kernel.dat '$5 ~ /^0xffff/ || $7 ~ /^0xffff/' -k &&
-		filter kernel.dat '$5 !~ /^0xffff/ || $7 !~ /^0xffff/' -u &&
-		filter kernel.dat '$2 == "sort"' --task sort &&
-		filter kernel.dat '$5 ~ /^0xffff/ || $7 ~ /^0xffff/' --dso '[kernel]'
+		filter sort.dat '$2 == "sort"' --task sort &&
+		filter kernel-tree.dat '$5 ~ /^0xffff/ || $7 ~ /^0xffff/' -k &&
+		filter kernel-tree.dat '$5 !~ /^0xffff/ || $7 !~ /^0xffff/' -u &&
+		filter kernel-tree.dat '$5 ~ /^0xffff/ || $7 ~ /^0xffff/' --dso '[kernel]'
 }
 
 # jumps TRACE...: print the functions to which the call tree shows jumps.
@@ -666,7 +666,7 @@ judge_moves() {
 	ln -sf "$dir/calls-O0.dat.archive" "$work/moves.dat.archive"
 	"$bts" replay calls-O0.dat | grep -v "^#" | cut -c 50- >"$work/a"
 	jumps calls-O0.dat >"$work/all"
-	for nth in 37 101 1000; do
+	for nth in 101 1000; do
 		BTS_MOVES=$nth "$work/generate" calls-O0.dat "$work/moves.dat" 1 entries none &&
 			"$bts" replay "$work/moves.dat" | grep -v "^#" | cut -c 50- >"$work/b" &&
 			diff "$work/a" "$work/b" | sed 's/^/# /' && cmp -s "$work/a" "$work/b" ||
@@ -1012,8 +1012,8 @@ judge_window() {
 	window=$work/window.dat
 	ln -sfn "$dir/calls.dat.archive" "$window.archive"
 	for chunk in '' 4; do
-		env BTS_SMALL=1 BTS_TASKS=30 ${chunk:+BTS_INDEX=$chunk} \
-			"$work/generate" calls.dat "$window" 30 packs zstd || return 1
+		env BTS_SMALL=1 BTS_TASKS=10 ${chunk:+BTS_INDEX=$chunk} \
+			"$work/generate" calls.dat "$window" 10 packs zstd || return 1
 		csv "$window" | awk -F, '
 			NR == 2 { first = $1 }
 			END { printf "%.3f %.3f\n", (first + .6 * ($1 - first)) / 1e9,
