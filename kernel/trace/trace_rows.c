@@ -13,16 +13,22 @@
  * @iter: the iterator
  *
  * Called with trace_event_read_lock() held.
+ *
+ * The print functions of the function_graph tracer consume entries. So iter->ent may be invalid
+ * after such an entry has been printed, and is read only by the callback rows(). The print functions
+ * of events with this callback consume no entry.
  */
 unsigned int trace_rows(struct trace_iterator *iter)
 {
 	const u64 others = TRACE_ITER(BIN) | TRACE_ITER(HEX) | TRACE_ITER(RAW);
-	struct trace_event *event = ftrace_find_event(iter->ent->type);
+	struct trace_event *event = ftrace_find_event(iter->ent_type);
 
+	if (!event || !event->funcs->rows)
+		return 1;
 	/* The option "fields" prints the whole entry, unless another option takes precedence. */
 	if ((iter->tr->trace_flags & (TRACE_ITER(FIELDS) | others)) == TRACE_ITER(FIELDS))
 		return 1;
-	return event && event->funcs->rows ? event->funcs->rows(iter) : 1;
+	return event->funcs->rows(iter);
 }
 
 /**

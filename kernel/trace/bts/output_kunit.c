@@ -341,6 +341,17 @@ static void output_test_map(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, strstr(output_text(t, 0), wanted));
 }
 
+/* Even if a print function has consumed the entry, the next row is in the next entry. */
+static void output_test_consumed(struct kunit *test)
+{
+	struct output_test *t = test->priv;
+
+	t->iter.ent = NULL;
+	t->iter.ent_type = TRACE_GRAPH_ENT;
+	KUNIT_EXPECT_EQ(test, trace_rows(&t->iter), 1);
+	KUNIT_EXPECT_FALSE(test, trace_next_row(&t->iter));
+}
+
 static struct kunit_case output_test_cases[] = {
 	KUNIT_CASE(output_test_short),
 	KUNIT_CASE(output_test_long),
@@ -351,6 +362,7 @@ static struct kunit_case output_test_cases[] = {
 	KUNIT_CASE(output_test_damage),
 	KUNIT_CASE(output_test_causes),
 	KUNIT_CASE(output_test_map),
+	KUNIT_CASE(output_test_consumed),
 	{ }
 };
 
