@@ -43,9 +43,10 @@ enum {
 
 #define INTEL_BTS	"/sys/bus/event_source/devices/intel_bts/type"
 
-/* A CPU's ring buffer, which belongs to the event @fd. */
+/* A CPU's ring buffer, which belongs to the event @fd. The sizes are powers of two. */
 struct perf_ring {
 	int				cpu, fd;
+	size_t				size, aux_size;
 	struct perf_event_mmap_page	*head;
 	char				*data, *aux;
 	bool				stopped;	/* the AUX area was full */
@@ -155,56 +156,73 @@ static void add_fd(struct perf_events *events, int fd)
 	events->fds[events->nr_fds++] = fd;
 }
 
-/* Map a ring buffer. Halve the size until the user's limit for locked memory allows the mapping. */
-static int map_ring(struct perf_events *events, struct perf_ring *ring)
+static void unmap_ring(struct perf_ring *ring)
 {
-	long page = sysconf(_SC_PAGESIZE);
-	void *at;
-
-	for (; events->size >= LEAST_BYTES; events->size /= 2) {
-		at = mmap(NULL, page + events->size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd,
-			  0);
-		if (at != MAP_FAILED) {
-			ring->head = at;
-			ring->data = (char *)at + page;
-			return 0;
-		}
-		if (errno != EPERM && errno != ENOMEM)
-			break;
-	}
-	msg_errno("map the ring buffer of", "perf");
-	return -1;
+	if (ring->aux)
+		munmap(ring->aux, ring->aux_size);
+	if (ring->head)
+		munmap(ring->head, sysconf(_SC_PAGESIZE) + ring->size);
+	ring->aux = NULL;
+	ring->head = NULL;
 }
 
-/* Map the AUX area, in which intel_bts stores branches. */
-static int map_aux(struct perf_events *events, struct perf_ring *ring)
+/* Map a ring buffer and, for intel_bts, the AUX area that contains the branches. */
+static bool map_ring(struct perf_ring *ring, size_t size, size_t aux_size)
 {
-	void *at = MAP_FAILED;
+	long page = sysconf(_SC_PAGESIZE);
+	void *at = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
 
-	ring->head->aux_offset = sysconf(_SC_PAGESIZE) + events->size;
-	for (; events->aux_size >= LEAST_BYTES; events->aux_size /= 2) {
-		ring->head->aux_size = events->aux_size;
-		at = mmap(NULL, events->aux_size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd,
-			  ring->head->aux_offset);
-		if (at != MAP_FAILED || (errno != EPERM && errno != ENOMEM))
-			break;
-	}
 	if (at == MAP_FAILED)
-		return msg_errno("map the AUX area of", "intel_bts");
+		return false;
+	ring->head = at;
+	ring->data = (char *)at + page;
+	ring->size = size;
+	if (!aux_size)
+		return true;
+	ring->head->aux_offset = page + size;
+	ring->head->aux_size = aux_size;
+	at = mmap(NULL, aux_size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, page + size);
+	if (at == MAP_FAILED)
+		return false;
 	ring->aux = at;
+	ring->aux_size = aux_size;
+	return true;
+}
+
+/*
+ * Map the rings from index @first on, with equal sizes. All rings together must not exceed the
+ * user's limit for locked memory. So if a mapping fails, halve the larger size for all these rings.
+ */
+static int map_rings(struct perf_events *events, size_t first)
+{
+	size_t i = first, *size;
+	int error;
+
+	while (i < events->nr_rings) {
+		if (map_ring(&events->rings[i], events->size, events->aux_size)) {
+			i++;
+			continue;
+		}
+		error = errno;
+		for (i = first; i < events->nr_rings; i++)
+			unmap_ring(&events->rings[i]);
+		size = events->aux_size > events->size ? &events->aux_size : &events->size;
+		if ((error != EPERM && error != ENOMEM) || *size / 2 < LEAST_BYTES) {
+			errno = error;
+			return msg_errno("map the ring buffers of", "perf");
+		}
+		*size /= 2;
+		i = first;
+	}
 	return 0;
 }
 
-static int add_ring(struct perf_events *events, int cpu, int fd)
+static void add_ring(struct perf_events *events, int cpu, int fd)
 {
-	struct perf_ring *ring;
-
-	events->rings = mem_realloc(events->rings, events->nr_rings + 1, sizeof(*ring));
-	ring = &events->rings[events->nr_rings++];
-	*ring = (struct perf_ring) { .cpu = cpu, .fd = fd, .copy = mem_alloc(RECORD_MAX) };
-	if (map_ring(events, ring))
-		return -1;
-	return events->aux_size ? map_aux(events, ring) : 0;
+	events->rings = mem_realloc(events->rings, events->nr_rings + 1, sizeof(*events->rings));
+	events->rings[events->nr_rings++] = (struct perf_ring) {
+		.cpu = cpu, .fd = fd, .copy = mem_alloc(RECORD_MAX),
+	};
 }
 
 static int ring_of(const struct perf_events *events, int cpu)
@@ -230,7 +248,9 @@ static int open_on(struct perf_events *events, struct perf_event_attr *attr, pid
 	if (fd < 0)
 		return report("record with", errno);
 	add_fd(events, fd);
-	return ring < 0 ? add_ring(events, cpu, fd) : 0;
+	if (ring < 0)
+		add_ring(events, cpu, fd);
+	return 0;
 }
 
 /*
@@ -265,6 +285,7 @@ int perf_events_open(struct perf_events *events, const struct record_options *op
 		     bool at_exec)
 {
 	struct perf_event_attr attr = branches_attr(options->backend);
+	size_t first_ring = events->nr_rings, first_fd = events->nr_fds;
 	int nr = sysconf(_SC_NPROCESSORS_CONF);
 
 	if (lacks_pmu(options->backend))
@@ -282,17 +303,22 @@ int perf_events_open(struct perf_events *events, const struct record_options *op
 		attr.exclude_user = !options->user;
 	}
 	attr.enable_on_exec = at_exec;
-	attr.disabled = at_exec;
 	/* The watermark is below the size of each ring buffer, which is at least LEAST_BYTES. */
 	attr.wakeup_watermark = LEAST_BYTES / 2;
 	for (int cpu = 0; cpu < nr; cpu++)
 		if ((!options->cpus || cpu_in_list(options->cpus, cpu)) &&
 		    open_on(events, &attr, tid, cpu))
 			return -1;
-	if (events->nr_rings)
-		return 0;
-	msg_error("trace on CPUs", options->cpus, "none of these CPUs is online");
-	return -1;
+	if (!events->nr_rings) {
+		msg_error("trace on CPUs", options->cpus, "none of these CPUs is online");
+		return -1;
+	}
+	if (map_rings(events, first_ring))
+		return -1;
+	/* Enable the events only now, because without a ring buffer, records would be lost. */
+	for (size_t i = first_fd; i < events->nr_fds && !at_exec; i++)
+		ioctl(events->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+	return 0;
 }
 
 int perf_events_write_to(struct perf_events *events, struct writer *w)
@@ -330,10 +356,9 @@ int perf_events_fd(const struct perf_events *events, size_t ring)
 }
 
 /* Return the ring's next record as contiguous bytes. */
-static const struct perf_event_header *record_at(const struct perf_events *events,
-						 const struct perf_ring *ring)
+static const struct perf_event_header *record_at(const struct perf_ring *ring)
 {
-	size_t begin = ring->at & (events->size - 1), left = events->size - begin;
+	size_t begin = ring->at & (ring->size - 1), left = ring->size - begin;
 	const struct perf_event_header *h = (const void *)(ring->data + begin);
 
 	/* The size of each record is a multiple of 8 bytes, so the 8-byte header never wraps. */
@@ -363,7 +388,7 @@ static const struct perf_event_header *next_record(struct perf_events *events,
 
 	if (ring->at >= ring->end)
 		return NULL;
-	h = record_at(events, ring);
+	h = record_at(ring);
 	if (h->size < sizeof(*h)) {
 		ring->at = ring->end;
 		return NULL;
@@ -398,13 +423,13 @@ static struct perf_ring *oldest(struct perf_events *events, uint64_t *limit)
 static void read_aux(struct perf_events *events, struct perf_ring *ring, struct perf_rows *rows,
 		     const struct record_aux *r)
 {
-	uint64_t begin = r->offset & (events->aux_size - 1);
+	uint64_t begin = r->offset & (ring->aux_size - 1);
 	const void *branches = ring->aux + begin;
 	struct perf_id id;
 
 	perf_id_read(&r->header, &events->format, &id);
 	/* A valid record's branches are contiguous, because the kernel can skip the area's end. */
-	if (r->size <= events->aux_size - begin)
+	if (r->size <= ring->aux_size - begin)
 		perf_aux_branches(rows, &ring->out, &id, branches,
 				  r->size / sizeof(struct bts_record));
 	if (perf_aux_is_cut(r)) {
@@ -495,13 +520,8 @@ int perf_events_end(struct perf_events *events, struct perf_rows *rows)
 
 void perf_events_free(struct perf_events *events)
 {
-	long page = sysconf(_SC_PAGESIZE);
-
 	for (size_t i = 0; i < events->nr_rings; i++) {
-		if (events->rings[i].aux)
-			munmap(events->rings[i].aux, events->aux_size);
-		if (events->rings[i].head)
-			munmap(events->rings[i].head, page + events->size);
+		unmap_ring(&events->rings[i]);
 		free(events->rings[i].copy);
 	}
 	for (size_t i = 0; i < events->nr_fds; i++)

@@ -21,8 +21,8 @@ struct writer;
 /**
  * struct perf_events - the events of all targets
  * @format:	the format of the events' records
- * @size:	the size of each ring buffer's data, in bytes
- * @aux_size:	the size of each AUX area, in which intel_bts stores branches, or 0
+ * @size:	the size of a new ring buffer's data, in bytes
+ * @aux_size:	the size of a new AUX area, in which intel_bts stores branches, or 0
  * @fds:	the descriptors of all events
  */
 struct perf_events {

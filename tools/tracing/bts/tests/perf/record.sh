@@ -149,17 +149,26 @@ repeated_call() {
 }
 check "a signal during a system call, which is then repeated" repeated_call
 
+# The ring buffers of the CPUs share 5 MiB, and the program fills the ring buffer of one CPU more
+# than once.
+limited() {
+	# shellcheck disable=SC2086 # a command and its options
+	says ' 1,000,000 branches.*nothing lost' taskset -c 0 prlimit --memlock=4194304 $user \
+		bts record -m 8M -o /tmp/public/limited.dat -- /tmp/public/bts_million &&
+		rm -r /tmp/public/limited.dat*
+}
+
 # Set perf_event_paranoid to 2, the strictest value of Linux without Debian's patch. Copy the
 # program, because user 65534 may not be allowed to read the program's folder.
 unprivileged() {
 	user="setpriv --reuid 65534 --regid 65534 --clear-groups"
 	before=$(cat /proc/sys/kernel/perf_event_paranoid)
 	mkdir -p /tmp/public && chmod 777 /tmp/public &&
-		cp "$progs/bts_jumps" /tmp/public || return
+		cp "$progs/bts_jumps" "$progs/bts_million" /tmp/public || return
 	echo 2 >/proc/sys/kernel/perf_event_paranoid
 	# shellcheck disable=SC2086 # a command and its options
 	says 'nothing lost' $user bts record -o /tmp/public/user.dat -- /tmp/public/bts_jumps &&
-		status 0 says '^ok *perf ' $user bts check
+		status 0 says '^ok *perf ' $user bts check && limited
 	got=$?
 	echo "$before" >/proc/sys/kernel/perf_event_paranoid
 	bts archive /tmp/public/user.dat && cp -r /tmp/public/user.dat* . && return $got
