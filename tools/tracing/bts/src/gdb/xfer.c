@@ -12,17 +12,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/json.h"
 #include "lib/path.h"
 #include "gdb.h"
 
-/* Print a name as an XML attribute. Replace control characters, which XML forbids. */
+/*
+ * Print a name as an XML attribute. Replace control characters and bytes that are not valid UTF-8,
+ * because gdb would reject the whole document. The kernel cuts the names of tasks after 15 bytes,
+ * which may be in the middle of a character.
+ */
 static void print_name(FILE *out, const char *name)
 {
-	for (; *name; name++) {
-		if (strchr("&<>\"'", *name))
-			fprintf(out, "&#%d;", *name);
+	char escaped[JSON_CHARACTER];
+
+	for (const char *at = name; json_next(&name, escaped); at = name) {
+		size_t length = name - at;
+
+		if (length == 1 && strchr("&<>\"'", *at))
+			fprintf(out, "&#%d;", *at);
+		else if (length == 1)
+			fputc((signed char)*at < ' ' ? '?' : *at, out);
+		else if (escaped[0] == '\\' || !strncmp(at, "\xef\xbf\xbe", 3) ||
+			 !strncmp(at, "\xef\xbf\xbf", 3))
+			fputc('?', out);
 		else
-			fputc((unsigned char)*name < ' ' ? '?' : *name, out);
+			fwrite(at, length, 1, out);
 	}
 }
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Let two threads with different names call work(). */
+/*
+ * Let two threads with different names call work(). The kernel cuts the second name after 15 bytes,
+ * in the middle of a character.
+ */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sys/prctl.h>
 
 static volatile int sum[2];
 
@@ -15,7 +19,7 @@ static void *thread(void *arg)
 {
 	int i = arg == &sum[1];
 
-	pthread_setname_np(pthread_self(), i ? "second" : "first");
+	prctl(PR_SET_NAME, i ? "second\u00e4\u00e4\u00e4\u00e4\u00e4" : "first");
 	work(i);
 	return NULL;
 }
