@@ -23,6 +23,8 @@
 #include "cmd.h"
 #include "record_repeat.h"
 
+static volatile sig_atomic_t interrupted;
+
 static char *name_of(const char *file, bool failed, unsigned long nr)
 {
 	size_t length = strlen(file);
@@ -71,14 +73,24 @@ static struct record_result one_run(const struct record_options *options,
 	return result;
 }
 
+static void note_interrupt(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
+
 int record_repeat(const struct record_options *options,
 		  struct record_result (*once)(const struct record_options *options))
 {
+	const struct sigaction action = { .sa_handler = note_interrupt, .sa_flags = SA_RESTART };
 	unsigned long runs[2] = {};
 
-	/* Ctrl-C ends the recording in the child process, and then the loop below ends, too. */
-	signal(SIGINT, SIG_IGN);
-	while (runs[0] + runs[1] < options->repeat &&
+	/*
+	 * Ctrl-C also ends the recording in the child process. But a child that already finishes its
+	 * trace, or has not yet begun, does not notice Ctrl-C.
+	 */
+	sigaction(SIGINT, &action, NULL);
+	while (!interrupted && runs[0] + runs[1] < options->repeat &&
 	       (!options->until_fail || runs[1] < options->until_fail)) {
 		struct record_result result = one_run(options, once);
 		bool failed = result.wait_status;
