@@ -424,6 +424,24 @@ repeats() {
 }
 check "record: --repeat names the traces by the result" repeats
 
+# bts must notice SIGINT even while no run is recorded.
+repeats_until_interrupted() {
+	bts record -u --repeat 1000 -o i.dat -- true &
+	bts=$!
+	wait_for test -e i.passed.3.dat
+	kill -INT $bts
+	wait $bts && [ ! -e i.passed.999.dat ]
+}
+check "record: SIGINT ends --repeat" repeats_until_interrupted
+
+# bts must leave nothing beside a device.
+to_device() {
+	mkdir devices && mknod devices/null c 1 3 || return
+	bts record -u -o devices/null -- true && status 125 bts record -u --repeat 2 -o devices/null -- true &&
+		[ "$(ls devices)" = null ] && [ -c devices/null ]
+}
+check "record: to a device" to_device
+
 no_file() {
 	status 125 says 'bts: create: /no/dir/t.dat: ' bts record -o /no/dir/t.dat -- true || return
 	for command in info report archive replay top 'graph main' 'cover -f lcov' 'dump -f csv'; do

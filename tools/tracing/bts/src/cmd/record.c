@@ -378,12 +378,12 @@ static int finish_file(struct record *rec, const struct look_counts *counts, cha
 	char **cpus = cpu_stats(rec->inst, &nr_cpus);
 
 	ret = writer_finish(rec->writer, names, clock ? clock : "", cpus, nr_cpus, info);
-	if (!ret)
+	if (!ret && writer_is_file(rec->writer)) {
 		recording_leave_archive(writer_kept_old(rec->writer), rec->path);
-	if (!ret && rec->code)
-		kernel_code_save(rec->path, rec->code);
-	if (!ret)
+		if (rec->code)
+			kernel_code_save(rec->path, rec->code);
 		archive_tasks(rec->path, &counts->names, rec->options.uid);
+	}
 	if (!ret)
 		print_bill(rec, counts, stats);
 	for (char **text = cpus; *text; text++)
@@ -425,6 +425,7 @@ static int rearm(struct record *rec)
 	if (open_file(rec) || instance_write(rec->inst, "trace", "") ||
 	    instance_write(rec->inst, "tracing_on", "1"))
 		return -1;
+	clock_gettime(CLOCK_MONOTONIC, &rec->start);
 	return 0;
 }
 

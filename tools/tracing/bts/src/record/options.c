@@ -352,6 +352,14 @@ static int judge_vm(const struct record_options *options)
 }
 
 /* Reject options that do not fit together. */
+/* Report whether the output exists, but is not a regular file or a link to a regular file. */
+static bool is_device(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISREG(st.st_mode);
+}
+
 static int judge(const struct record_options *options)
 {
 	if (!options->command && !options->nr_pids && !options->all)
@@ -370,6 +378,8 @@ static int judge(const struct record_options *options)
 		return msg_misuse("record", "--repeat needs a command, and excludes --flight");
 	if (options->until_fail && !options->repeat)
 		return msg_misuse("record", "--until-fail needs --repeat");
+	if ((options->repeat || options->rearm) && is_device(options->output))
+		return msg_misuse("record", "--repeat and --rearm need a file, not a device");
 	if (!*options->output)
 		return msg_misuse("record", "-o: the file name is empty");
 	if (!strcmp(options->output, "-"))

@@ -226,13 +226,26 @@ static int write_targets(const struct targets *targets, const struct instance *i
 	return 0;
 }
 
+/* An empty set_ftrace_pid would trace all tasks, so fail if all targets have already ended. */
+static int check_targets(const struct instance *inst)
+{
+	char *pids = instance_read(inst, "set_ftrace_pid");
+	bool any = pids && strspn(pids, "0123456789");
+
+	free(pids);
+	if (any)
+		return 0;
+	errno = ESRCH;
+	return msg_errno("record", "-p");
+}
+
 int targets_write(const struct targets *targets, const struct instance *inst,
 		  const struct record_options *options)
 {
 	/* Exclude bts, whose own branches would otherwise fill the trace. */
 	if (options->all)
 		return write_threads(inst, "set_ftrace_notrace_pid", getpid());
-	return write_targets(targets, inst, "set_ftrace_pid") ||
+	return write_targets(targets, inst, "set_ftrace_pid") || check_targets(inst) ||
 	       write_targets(targets, inst, "set_event_pid") ? -1 : 0;
 }
 

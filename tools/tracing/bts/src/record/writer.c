@@ -40,9 +40,13 @@ enum {
 
 /* --- Files -------------------------------------------------------------------------- */
 
-/* Create an unnamed file beside the trace. If O_TMPFILE fails, create a file and unlink it. */
-static int nameless(const char *path)
+/*
+ * Create an unnamed file beside the trace or, if the trace is a device, in /tmp. If O_TMPFILE fails,
+ * create a file and unlink it.
+ */
+static int nameless(const struct writer *w)
 {
+	const char *path = w->device ? "/tmp/bts" : w->path;
 	const char *slash = strrchr(path, '/');
 	char *dir = slash ? mem_format("%.*s", (int)(slash - path + 1), path) : mem_strdup(".");
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -63,9 +67,9 @@ static int nameless(const char *path)
  * Reserve space for the end of the file, but at most a quarter of the free space. If the file
  * system cannot reserve space, the trace may remain incomplete when the disk is full.
  */
-static int reserve_space(const char *path)
+static int reserve_space(const struct writer *w)
 {
-	int fd = nameless(path);
+	int fd = nameless(w);
 	struct statvfs fs;
 	uint64_t quarter;
 
@@ -256,6 +260,7 @@ static int open_output(struct writer *w)
 			return -1;
 		fd = create_temporary(w);
 	} else {
+		w->device = true;
 		fd = open(w->path, O_RDWR | O_CLOEXEC);
 		if (fd >= 0 && (fstat(fd, &st) || S_ISREG(st.st_mode))) {
 			close(fd);
@@ -285,7 +290,7 @@ struct writer *writer_create(const char *path, unsigned int page_size)
 		writer_free(w);
 		return NULL;
 	}
-	w->reserve = reserve_space(path);
+	w->reserve = reserve_space(w);
 	bytes_add(&head, magic, sizeof(magic));
 	bytes_add8(&head, 0);			/* little endian */
 	bytes_add8(&head, sizeof(long));
@@ -443,7 +448,7 @@ struct writer_cpu *writer_add_cpu(struct writer *w, int cpu)
 	new->zstd = new_compressor();
 	if (w->temporary)
 		new->name = mem_format(WRITER_CPU_FILE, w->temporary, cpu);
-	new->fd = new->name ? path_create_at(AT_FDCWD, new->name) : nameless(w->path);
+	new->fd = new->name ? path_create_at(AT_FDCWD, new->name) : nameless(w);
 	if (new->fd < 0) {
 		msg_errno("create a temporary file beside", w->path);
 		ZSTD_freeCCtx(new->zstd);
@@ -511,6 +516,11 @@ int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size,
 }
 
 /* --- Counts -------------------------------------------------------------------------- */
+
+bool writer_is_file(const struct writer *w)
+{
+	return !w->device;
+}
 
 bool writer_kept_old(const struct writer *w)
 {

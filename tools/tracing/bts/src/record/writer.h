@@ -54,6 +54,8 @@ int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size,
  */
 int writer_finish(struct writer *w, const char *cmdlines, const char *clock, char *const *stats,
 		  int nr_cpus, const char *info);
+/* Report whether the trace is a file. A device, such as /dev/null, gets no archive. */
+bool writer_is_file(const struct writer *w);
 /* Report whether an older file was renamed to PATH.old. */
 bool writer_kept_old(const struct writer *w);
 /* Return the size of the file. */

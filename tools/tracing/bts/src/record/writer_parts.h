@@ -27,6 +27,7 @@
 struct writer {
 	char			*path;
 	char			*temporary;	/* the name of the incomplete file */
+	bool			device;		/* the trace is a device */
 	bool			kept_old;
 	int			fd;
 	int			reserve;
