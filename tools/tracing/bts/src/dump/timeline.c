@@ -65,6 +65,14 @@ static void leave(struct calls *c, struct frame *f)
 	tl->leave(tl, c, f, since(tl, tick(c)));
 }
 
+/* A frame moves to another stack. Its counts begin again, because it gets another slice there. */
+static void detach(struct calls *c, struct frame *f)
+{
+	leave(c, f);
+	f->insns_at = c->insns;
+	f->branches_at = c->branches;
+}
+
 static void change(struct calls *c)
 {
 	struct clock *k = clock_of(c);
@@ -83,7 +91,7 @@ static void guessed(struct calls *c)
 }
 
 static const struct calls_ops ops = {
-	.enter = enter, .leave = leave, .detach = leave, .attach = enter, .change = change,
+	.enter = enter, .leave = leave, .detach = detach, .attach = enter, .change = change,
 	.guess = guessed,
 };
 
