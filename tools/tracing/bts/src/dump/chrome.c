@@ -54,7 +54,7 @@ static void mark(struct timeline *tl, struct calls *c, const char *text, uint64_
 
 static void task(struct timeline *tl, struct task *t)
 {
-	begin_event(tl, t, (uint32_t)t->pid, "M");
+	begin_event(tl, t, timeline_first_track(t), "M");
 	text_string(tl->text, "\"thread_name\",\"args\":{\"name\":");
 	text_json(tl->text, t->comm);
 	text_string(tl->text, "}}");

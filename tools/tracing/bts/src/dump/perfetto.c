@@ -208,9 +208,9 @@ static void task(struct timeline *tl, struct task *t)
 	struct message packet = {}, track = {}, thread = {};
 
 	put_number(&thread, THREAD_PID, t->tgid);
-	put_number(&thread, THREAD_TID, t->pid);
+	put_number(&thread, THREAD_TID, timeline_first_track(t));
 	put_string(&thread, THREAD_NAME, t->comm);
-	put_number(&track, TRACK_UUID, (uint64_t)(uint32_t)t->pid + 1);
+	put_number(&track, TRACK_UUID, timeline_first_track(t) + 1);
 	put_message(&track, TRACK_THREAD, &thread);
 	put_message(&packet, PACKET_TRACK_DESCRIPTOR, &track);
 	put_packet(tl, &packet);
@@ -224,7 +224,7 @@ static void stack(struct timeline *tl, struct calls *c)
 	snprintf(name, sizeof(name), "stack %u", c->now.id);
 	put_number(&track, TRACK_UUID, track_id(c));
 	put_string(&track, TRACK_NAME, name);
-	put_number(&track, TRACK_PARENT_UUID, (uint64_t)(uint32_t)c->task->pid + 1);
+	put_number(&track, TRACK_PARENT_UUID, timeline_first_track(c->task) + 1);
 	put_message(&packet, PACKET_TRACK_DESCRIPTOR, &track);
 	put_packet(tl, &packet);
 }

@@ -37,14 +37,20 @@ struct timeline {
 };
 
 /*
- * Return a number for the track of the current stack. Each stack of a task has its own track,
- * because calls in a track must be nested. The number of the first stack's track is the PID. PIDs
- * are less than 2^22, so the numbers of a task's first 1,024 tracks have at most 32 bits, and
- * ui.perfetto.dev accepts them as thread IDs.
+ * Each stack of a task has its own track, because calls in a track must be nested. The number of the
+ * first stack's track is the PID. PIDs are less than 2^22, so the numbers of a task's first 1,024
+ * tracks have at most 32 bits, and ui.perfetto.dev accepts them as thread IDs. Each idle task has
+ * PID 0 and only one stack.
  */
+static inline uint64_t timeline_first_track(const struct task *t)
+{
+	return ((uint64_t)t->idle_cpu << 22) + (uint32_t)t->pid;
+}
+
+/* Return a number for the track of the current stack. */
 static inline uint64_t timeline_track(const struct calls *c)
 {
-	return ((uint64_t)c->now.id << 22) + (uint32_t)c->task->pid;
+	return ((uint64_t)c->now.id << 22) + timeline_first_track(c->task);
 }
 
 /* Return the result of pipe_run(). */

@@ -6,9 +6,10 @@
  *	stream of CPU 1 ---+--------> tasks --------------> table --> consumer
  *	stream of CPU 2 --'
  *
- * A task runs on one CPU at a time, and its branches are written before it moves to another CPU. So
- * if the streams are merged by time, the branches of each task are in order. The branches of a
- * batch are delivered as long as no other stream has an older entry.
+ * A task runs on one CPU at a time, and its branches are written before it moves to another CPU. The
+ * idle tasks of all CPUs have PID 0, but are different tasks (see task_get()). So if the streams are
+ * merged by time, the branches of each task are in order. The branches of a batch are delivered as
+ * long as no other stream has an older entry.
  *
  * Each step points to the step that followed it last time, as a guess at the next step. If a branch
  * does not match this guess, next_step() finds the step of the branch.
@@ -332,7 +333,7 @@ static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t be
 
 	if (b->times[end - 1] < v->time_from || b->times[begin] > v->time_to)
 		return 0;
-	t = task_get(v, b->pid);
+	t = task_get(v, b->pid, b->cpu);
 	task_is_on(v, t, b->cpu);
 	if (!t->chosen || !options_want_cpu(v->pipe->options, b->cpu)) {
 		hide_branches(t);
@@ -478,6 +479,18 @@ static int run_streams(struct pipe_private *v)
 	return ret;
 }
 
+/* Count PIDs, as bts record does. All idle tasks have PID 0. */
+static void count_tasks(struct pipe *p)
+{
+	bool idle = false;
+
+	for (struct task *t = p->tasks; t; t = t->list_next) {
+		p->bill.tasks += t->branches && t->pid;
+		idle |= t->branches && !t->pid;
+	}
+	p->bill.tasks += idle;
+}
+
 int pipe_run(struct pipe *p)
 {
 	struct pipe_private *v = p->private;
@@ -500,8 +513,7 @@ int pipe_run(struct pipe *p)
 		p->progress(p->progress_ctx, v->dat->data_size, v->dat->data_size);
 	if (v->departs)
 		p->bill.switches = v->departures;
-	for (struct task *t = p->tasks; t; t = t->list_next)
-		p->bill.tasks += !!t->branches;
+	count_tasks(p);
 	pipe_check(p);
 	return failed;
 }

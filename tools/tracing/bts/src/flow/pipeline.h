@@ -116,6 +116,7 @@ struct space;
  * @tgid:	PID of the task's process; before the first row with this PID, a guess or @pid
  * @comm:	current name of the task
  * @cpu:	current or last CPU of the task
+ * @idle_cpu:	if @pid is 0, the CPU of this idle task; otherwise 0
  * @switches:	number of switches to the task
  * @priv:	data of the command
  * @hidden:	changes if filters have hidden branches of the task since the last branch
@@ -126,6 +127,7 @@ struct task {
 	int			tgid;
 	char			comm[16];
 	int			cpu;
+	int			idle_cpu;
 	uint64_t		branches;
 	uint64_t		switches;
 	void			*priv;

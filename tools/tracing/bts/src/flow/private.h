@@ -107,7 +107,8 @@ void infer_end(struct pipe_private *v, struct task *t, uint64_t user_ip);
 void infer_exec(struct task *t);
 
 /* tasks.c */
-struct task *task_get(struct pipe_private *v, int pid);
+/* Find or create a task. All idle tasks have PID 0, so each CPU has its own task with this PID. */
+struct task *task_get(struct pipe_private *v, int pid, int cpu);
 /* Make room for the CPUs below @nr in cpu_lost and cpu_pid. */
 void tasks_more_cpus(struct pipe_private *v, size_t nr);
 void task_is_on(struct pipe_private *v, struct task *t, int cpu);

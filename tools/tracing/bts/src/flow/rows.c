@@ -214,12 +214,12 @@ int pipe_other(struct pipe_private *v, struct batch *b)
 	if (b->type == BATCH_MAP && b->ts > v->time_to)
 		return 0;
 	if (b->type == BATCH_MAP)
-		return map(v, task_get(v, b->pid), b, shown);
+		return map(v, task_get(v, b->pid, b->cpu), b, shown);
 	if (!shown)
 		return 0;
 	if (b->type == BATCH_MISSED)
 		return missed(v, b);
-	t = task_get(v, b->pid);
+	t = task_get(v, b->pid, b->cpu);
 	switch (b->type) {
 	case BATCH_LOST:
 		return lost(v, t, b);

@@ -53,22 +53,31 @@ static const char *comm_of(const struct pipe_private *v, int pid)
 
 	if (v->nr_comms)
 		found = bsearch(&key, v->comms, v->nr_comms, sizeof(key), compare_comms);
-	return found ? found->name : pid ? "<...>" : "<idle>";
+	return found ? found->name : "<...>";
 }
 
-struct task *task_get(struct pipe_private *v, int pid)
+static void first_name(const struct pipe_private *v, struct task *t, int cpu)
+{
+	if (t->pid)
+		snprintf(t->comm, sizeof(t->comm), "%s", comm_of(v, t->pid));
+	else
+		snprintf(t->comm, sizeof(t->comm), "swapper/%d", cpu);
+}
+
+struct task *task_get(struct pipe_private *v, int pid, int cpu)
 {
 	struct task **bucket = &v->buckets[(unsigned int)pid % TASK_BUCKETS], *t;
 
 	for (t = *bucket; t; t = t->hash_next)
-		if (t->pid == pid)
+		if (t->pid == pid && (pid || t->idle_cpu == cpu))
 			return t;
 	t = mem_zalloc(1, sizeof(*t));
 	t->pid = pid;
 	t->tgid = pid;
 	t->cpu = -1;
+	t->idle_cpu = pid ? 0 : cpu;
 	t->loss_seq = v->loss_seq;
-	snprintf(t->comm, sizeof(t->comm), "%s", comm_of(v, pid));
+	first_name(v, t, cpu);
 	t->chosen = options_want_task(v->pipe->options, t);
 	t->hash_next = *bucket;
 	*bucket = t;

@@ -24,6 +24,8 @@
  *	BTS_MOVES=N		let the tasks of the CPU with the most data move to CPU 1000 and
  *				back, after each N branches. Leave out all other CPUs. Each branch
  *				gets a later time than the previous one, so use this with entries
+ *	BTS_IDLE=1		write the branches of the CPU with the most data for this CPU and
+ *				for CPU 1000, with the same times, as branches of idle tasks
  *	BTS_INDEX=N		make chunks of N pages, and add the index of bts record
  *	BTS_SHIFT=HEX		add HEX to all addresses below 4 GB, as if the program at these
  *				addresses were the kernel
@@ -103,6 +105,7 @@ struct out {
 	const struct formats *formats;
 	unsigned long	first;
 	unsigned long	moves;
+	bool		idle;
 	size_t		cpu;		/* the number of the current CPU, from 0 */
 	struct bts_coder coder;
 };
@@ -327,6 +330,14 @@ static void set_clone(struct out *o, struct batch *b)
 		add_to_field(o, b, "user_ip", slide);
 }
 
+/* Assign the branches to the idle task. */
+static void set_idle(struct out *o, struct batch *b)
+{
+	if (b->type != BATCH_BRANCHES)
+		add_to_field(o, b, "common_pid", -(uint64_t)b->pid);
+	b->pid = 0;
+}
+
 /* Return: the symbols of the file, followed by the symbols of the trace. */
 static char *more_symbols(const char *path, const struct dat *dat)
 {
@@ -399,6 +410,8 @@ static uint64_t pass(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 			break;
 		if (o->clones)
 			set_clone(o, b);
+		if (o->idle)
+			set_idle(o, b);
 		nr += b->nr;
 		if (b->type == BATCH_BRANCHES) {
 			last = b->times[b->nr - 1];
@@ -672,7 +685,8 @@ int main(int argc, char **argv)
 	o->formats = &formats;
 	o->first = getenv("BTS_FIRST") ? strtoul(getenv("BTS_FIRST"), NULL, 10) : 0;
 	o->moves = getenv("BTS_MOVES") ? strtoul(getenv("BTS_MOVES"), NULL, 10) : 0;
-	if (o->moves)
+	o->idle = getenv("BTS_IDLE");
+	if (o->moves || o->idle)
 		set_moves(dat);
 	o->processes = getenv("BTS_PROCESSES");
 	if (o->processes || getenv("BTS_TASKS"))

@@ -679,6 +679,30 @@ judge_moves() {
 	done
 }
 
+# The idle tasks of two CPUs have the same PID, and take the same branches.
+judge_idle() {
+	build_generate || return 1
+	ln -sf "$dir/kernel-tree.dat.archive" "$work/idle.dat.archive"
+	BTS_IDLE=1 "$work/generate" kernel-tree.dat "$work/idle.dat" 1 packs none || return 1
+	for cpu in 0-999 1000; do
+		"$bts" replay --json --cpu $cpu "$work/idle.dat" | grep '"level"' >"$work/cpu$cpu"
+	done
+	"$bts" replay --json kernel-tree.dat | grep '"level"' |
+		grep -o '"level".*' >"$work/a"
+	grep -o '"level".*' "$work/cpu1000" | cmp - "$work/a" &&
+		cmp "$work/cpu0-999" "$work/cpu1000" || return 1
+	# The rows of both tasks are mixed.
+	sort "$work/cpu1000" "$work/cpu1000" >"$work/a"
+	"$bts" replay --json "$work/idle.dat" >"$work/text"
+	grep '"level"' "$work/text" | sort | cmp - "$work/a" &&
+		tail -n 1 "$work/text" | grep -q '"tasks":1,.*"gaps":0,.*"stacks_guessed":0' || return 1
+	"$bts" dump -f chrome -o "$work/json" "$work/idle.dat" >"$work/said" &&
+		python3 -c '
+import json, sys
+tracks = {e["tid"] for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "X"}
+sys.exit(len(tracks) != 2)' "$work/json"
+}
+
 # Functions of the kernel must not have the names of sections that begin or end there.
 judge_bounds() {
 	"$bts" top -k -n 0 kernel.dat >"$work/text"
@@ -1141,6 +1165,7 @@ judge fibers - "the tree: several stacks" judge_tree fibers fibers
 judge gdb gdb "gdb: the stacks at places of six programs" judge_gdb
 judge filters - "each filter selects the right branches" judge_filters
 judge moves - "calls of a task that moves between CPUs, with one of the CPUs" judge_moves
+judge idle - "idle tasks of several CPUs" judge_idle
 judge bounds - "functions are not named after bounds of sections" judge_bounds
 judge tail - "the last rows of a report" judge_tail
 judge stdin - "a trace on standard input" judge_stdin
