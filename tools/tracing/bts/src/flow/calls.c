@@ -317,6 +317,8 @@ static uint32_t entry_depth(const struct calls *c)
 {
 	uint32_t i = c->now.depth;
 
+	if (!c->now.nr_entries)
+		return 0;
 	while (i && !(is_entry(&c->now.frames[i - 1]) && c->now.frames[i - 1].user))
 		i--;
 	return i;

@@ -85,6 +85,7 @@ struct point;
  * struct stack - a stack of a task
  * @frames:	the frames, outermost first
  * @depth:	number of frames
+ * @nr_entries:	number of system calls and interrupts among the frames
  * @points:	calls of setjmp(), outermost first
  * @id:		number of the stack; the first stack of a task is 0
  * @doubtful:	the stack is a guess, because the task may be on another stack
@@ -94,6 +95,7 @@ struct point;
 struct stack {
 	struct frame	*frames;
 	uint32_t	depth;
+	uint32_t	nr_entries;
 	uint32_t	room;
 	struct point	*points;
 	uint32_t	nr_points;

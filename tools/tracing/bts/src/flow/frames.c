@@ -42,6 +42,7 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 	f->approx = false;
 	f->user = false;
 	f->sigreturn = false;
+	c->now.nr_entries += is_entry(f);
 	f->serial = ++c->serial;
 	f->insns_at = c->insns;
 	f->branches_at = c->branches;
@@ -55,8 +56,11 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 
 void pop(struct calls *c)
 {
+	struct frame *f = &c->now.frames[c->now.depth - 1];
+
 	if (c->ops->leave)
-		c->ops->leave(c, &c->now.frames[c->now.depth - 1]);
+		c->ops->leave(c, f);
+	c->now.nr_entries -= is_entry(f);
 	c->now.depth--;
 }
 
@@ -124,6 +128,9 @@ uint32_t side_begin(const struct calls *c)
 {
 	uint32_t i = c->now.depth;
 
+	/* Do not search the whole stack, because a recursion may be very deep. */
+	if (!c->now.nr_entries)
+		return 0;
 	while (i && !is_entry(&c->now.frames[i - 1]))
 		i--;
 	return i ? i - 1 : 0;
@@ -188,9 +195,11 @@ static void detach_frames(struct calls *c, uint32_t i, uint32_t depth)
 	skip_counts(c, &c->others[i]);
 	c->now.insns = c->insns;
 	c->now.branches = c->branches;
-	for (; c->now.depth > depth; c->now.depth--)
+	for (; c->now.depth > depth; c->now.depth--) {
 		if (c->ops->detach)
 			c->ops->detach(c, calls_top(c));
+		c->now.nr_entries -= is_entry(calls_top(c));
+	}
 	c->others[i] = c->now;
 	c->now = current;
 }
@@ -204,6 +213,7 @@ void move_frames(struct calls *c, uint32_t i, uint32_t depth)
 		struct frame *f = new_frame(c);
 
 		*f = c->others[i].frames[at];
+		c->now.nr_entries += is_entry(f);
 		if (c->ops->attach)
 			c->ops->attach(c, f);
 	}
