@@ -345,7 +345,8 @@ void bts_count_written(struct bts_cpu *c, union bts_entry *entry, unsigned int s
 void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
 void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
 void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid);
-void bts_drop_rows(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid);
+void bts_lose_rows(struct bts_cpu *c, unsigned int n, pid_t pid);
+void bts_drop_row(struct bts_instance *b, struct bts_cpu *c, pid_t pid);
 
 /* reader.c */
 bool bts_is_read(const struct trace_array *tr, int cpu);

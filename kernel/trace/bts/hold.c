@@ -122,8 +122,11 @@ static void bts_write_held(struct bts_cpu *c, u64 until)
 		;
 }
 
-/* Drop all held entries, count branches and rows as lost, and make held losses pending again. */
-static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
+/*
+ * Drop all held entries, count branches and rows as lost, and make held losses pending again. Even
+ * if tracing is off now, count them as lost, because tracing was on when they were taken.
+ */
+static void bts_drop_held(struct bts_cpu *c)
 {
 	unsigned int branches = 0, rows = 0;
 	union bts_entry held;
@@ -139,9 +142,9 @@ static void bts_drop_held(struct bts_instance *b, struct bts_cpu *c)
 		bts_next_held(c, &held);
 	}
 	if (branches)
-		bts_drop(b, c, branches, held.ent.pid);
+		bts_lose(c, BTS_LOST_RING_BUFFER, branches, held.ent.pid);
 	if (rows)
-		bts_drop_rows(b, c, rows, held.ent.pid);
+		bts_lose_rows(c, rows, held.ent.pid);
 }
 
 static void bts_wake_tasks(struct irq_work *work)
@@ -181,7 +184,7 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
 {
 	bts_write_held(c, may ? bts_oldest(b, smp_processor_id()) : BTS_NONE_HELD);
 	if (!may)
-		bts_drop_held(b, c);
+		bts_drop_held(c);
 	/*
 	 * Pairs with itself. If two CPUs empty their backlogs concurrently, at least one of the
 	 * CPUs finds that both backlogs are empty.

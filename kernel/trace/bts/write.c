@@ -151,7 +151,7 @@ bool bts_deliver_row(struct bts_instance *b, struct bts_cpu *c,
 	entry->ent.pid = task->pid;
 	if (bts_show_losses(c, true) && bts_place(c, entry, size, true))
 		return true;
-	bts_drop_rows(b, c, 1, task->pid);
+	bts_drop_row(b, c, task->pid);
 	return false;
 }
 
