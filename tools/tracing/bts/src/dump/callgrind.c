@@ -168,8 +168,6 @@ static void print_calls(const struct callgrind *g, const struct tally_entry *arc
 		const char *site, *ignored;
 		unsigned int line;
 
-		if (arcs[i].key.b != caller)
-			continue;
 		line = line_of(caller, arcs[i].key.b_addr, &site);
 		change_file(out, &file, site);
 		print_sym(out, "c", callee);
@@ -180,52 +178,61 @@ static void print_calls(const struct callgrind *g, const struct tally_entry *arc
 	}
 }
 
-/* Return the index of the first arc of @caller. @arcs is sorted by caller. */
-static size_t first_arc(const struct tally_entry *arcs, size_t nr, const struct sym *caller)
+/* Print a function with its lines and its calls. */
+static void print_function(const struct callgrind *g, const struct sym *sym,
+			   const struct tally_entry *lines, size_t nr,
+			   const struct tally_entry *arcs, size_t nr_arcs)
 {
-	size_t low = 0, high = nr, mid;
+	FILE *out = g->dump->out;
+	const char *file;
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (by_function(arcs[mid].key.b, caller) < 0)
-			low = mid + 1;
-		else
-			high = mid;
+	fputc('\n', out);
+	print_sym(out, "", sym);
+	line_of(sym, sym->addr, &file);
+	for (size_t i = 0; i < nr; i++) {
+		change_file(out, &file, lines[i].key.b);
+		fprintf(out, "%llu %llu %llu\n", (unsigned long long)lines[i].key.a_addr,
+			(unsigned long long)lines[i].insns,
+			(unsigned long long)lines[i].branches);
 	}
-	return low;
+	print_calls(g, arcs, nr_arcs, sym, file);
+}
+
+/*
+ * Print all functions that have lines or calls, in the order of both lists. A function that is
+ * inlined may have calls, but no line, because all its code belongs to inlined calls.
+ */
+static void print_functions(const struct callgrind *g, const struct tally_entry *lines, size_t nr,
+			    const struct tally_entry *arcs, size_t nr_arcs)
+{
+	size_t line = 0, arc = 0, end_line, end_arc;
+	const struct sym *sym;
+
+	while (line < nr || arc < nr_arcs) {
+		sym = line < nr ? lines[line].key.a : NULL;
+		if (arc < nr_arcs && (!sym || by_function(arcs[arc].key.b, sym) < 0))
+			sym = arcs[arc].key.b;
+		for (end_line = line; end_line < nr && lines[end_line].key.a == sym; )
+			end_line++;
+		for (end_arc = arc; end_arc < nr_arcs && arcs[end_arc].key.b == sym; )
+			end_arc++;
+		if (end_line > line || (sym && sym->inlined))
+			print_function(g, sym, lines + line, end_line - line, arcs + arc,
+				       end_arc - arc);
+		line = end_line;
+		arc = end_arc;
+	}
 }
 
 static void print(struct callgrind *g)
 {
 	struct tally_entry *lines = tally_sorted(&g->lines, by_line);
 	struct tally_entry *arcs = tally_sorted(&g->arcs.tally, by_caller);
-	size_t nr = g->lines.nr, nr_arcs = g->arcs.tally.nr;
-	FILE *out = g->dump->out;
-	const char *file = NULL;
 
-	fprintf(out, "# callgrind format\nversion: 1\ncreator: bts\npositions: line\n"
+	fprintf(g->dump->out, "# callgrind format\nversion: 1\ncreator: bts\npositions: line\n"
 		"events: Instructions Branches\nsummary: %llu %llu\n",
 		(unsigned long long)g->insns, (unsigned long long)g->branches);
-	for (size_t i = 0; i < nr; i++) {
-		const struct sym *sym = lines[i].key.a;
-
-		if (!i || lines[i - 1].key.a != sym) {
-			fputc('\n', out);
-			print_sym(out, "", sym);
-			line_of(sym, sym->addr, &file);
-		}
-		change_file(out, &file, lines[i].key.b);
-		fprintf(out, "%llu %llu %llu\n", (unsigned long long)lines[i].key.a_addr,
-			(unsigned long long)lines[i].insns,
-			(unsigned long long)lines[i].branches);
-		if (i + 1 == nr || lines[i + 1].key.a != sym) {
-			size_t first = first_arc(arcs, nr_arcs, sym), end = first;
-
-			while (end < nr_arcs && arcs[end].key.b == sym)
-				end++;
-			print_calls(g, arcs + first, end - first, sym, file);
-		}
-	}
+	print_functions(g, lines, g->lines.nr, arcs, g->arcs.tally.nr);
 	free(lines);
 	free(arcs);
 }
