@@ -183,8 +183,9 @@ void ds_bts_crash(void)
 			WRITE_ONCE(per_cpu(ds_bts_cpu, cpu).crash_nmi, true);
 		WRITE_ONCE(per_cpu(ds_bts_cpu, cpu).crash, true);
 	}
-	ds_run(&job);
+	/* The other CPUs drain while this CPU drains. */
 	apic_send_IPI_allbutself(NMI_VECTOR);
+	ds_run(&job);
 	for_each_online_cpu(cpu) {
 		/* Pairs with ds_bts_on(). A CPU delivers its records before it clears @crash. */
 		for (; smp_load_acquire(&per_cpu(ds_bts_cpu, cpu).crash) && ms; ms--)
@@ -290,7 +291,7 @@ static const struct x86_cpu_id ds_erratum_aaj122[] = {
 static void ds_stop_all(void)
 {
 	cpuhp_remove_state_nocalls(ds_online_state);
-	cpuhp_remove_state(CPUHP_AP_X86_DS_STARTING);
+	cpuhp_remove_state(CPUHP_AP_X86_DS_DYING);
 	ds_online_state = 0;
 }
 
@@ -299,13 +300,13 @@ static int ds_start_all(void)
 {
 	int cpu, ret;
 
-	ret = cpuhp_setup_state_nocalls(CPUHP_AP_X86_DS_STARTING, "x86/ds:starting", NULL,
+	ret = cpuhp_setup_state_nocalls(CPUHP_AP_X86_DS_DYING, "x86/ds:dying", NULL,
 					ds_cpu_dying);
 	if (ret)
 		return ret;
 	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "x86/ds:online", ds_cpu_online, NULL);
 	if (ret < 0) {
-		cpuhp_remove_state(CPUHP_AP_X86_DS_STARTING);
+		cpuhp_remove_state(CPUHP_AP_X86_DS_DYING);
 		return ret;
 	}
 	ds_online_state = ret;
@@ -348,6 +349,9 @@ int ds_bts_claim(const struct ds_bts_ops *ops)
 	ret = register_nmi_handler(NMI_LOCAL, ds_bts_nmi, 0, "bts");
 	if (ret)
 		goto err_claim;
+	ret = register_nmi_handler(NMI_UNKNOWN, ds_bts_unknown_nmi, 0, "bts");
+	if (ret)
+		goto err_local;
 	static_branch_enable(&ds_bts_key);
 	ret = ds_start_all();
 	if (ret)
@@ -363,6 +367,8 @@ int ds_bts_claim(const struct ds_bts_ops *ops)
 
 err_handler:
 	static_branch_disable(&ds_bts_key);
+	unregister_nmi_handler(NMI_UNKNOWN, "bts");
+err_local:
 	unregister_nmi_handler(NMI_LOCAL, "bts");
 err_claim:
 	ds_set_client(&ds_no_client);
@@ -382,6 +388,7 @@ void ds_bts_release(void)
 	unregister_syscore(&ds_syscore);
 	ds_stop_all();
 	static_branch_disable(&ds_bts_key);
+	unregister_nmi_handler(NMI_UNKNOWN, "bts");
 	unregister_nmi_handler(NMI_LOCAL, "bts");
 	ds_set_client(&ds_no_client);
 	intel_ds_release_bts();

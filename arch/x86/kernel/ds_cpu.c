@@ -394,13 +394,12 @@ int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 	struct ds_job job = { DS_DRAIN_INTERRUPT };
 	bool stores = c->ctl || (c->busy && (c->debugctl & DEBUGCTLMSR_TR));
 	bool over = c->ds && stores && ds_over(c->ds);
-	bool crash = xchg(&c->crash_nmi, false);
-	bool due = !crash && READ_ONCE(c->pmi) == DS_PMI_DUE;
+	bool due = !READ_ONCE(c->crash_nmi) && READ_ONCE(c->pmi) == DS_PMI_DUE;
 
 	if (!c->busy) {
 		if (over)
 			ds_run(&job);
-		return crash ? NMI_HANDLED : NMI_DONE;
+		return NMI_DONE;
 	}
 	if (c->busy == DS_BUSY) {
 		c->interrupted |= ds_in_section(regs->ip);
@@ -412,7 +411,19 @@ int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 	if (c->busy == DS_BUSY_NMI && c->ctl && ds_has_records(c->ds))
 		ds_hand_over(c, READ_ONCE(c->crash) ? DS_DRAIN_CRASH :
 			     DS_DRAIN_INTERRUPT, regs->ip);
-	return over || due || crash ? NMI_HANDLED : NMI_DONE;
+	return over || due ? NMI_HANDLED : NMI_DONE;
+}
+
+/*
+ * Claim the NMI that a crashing CPU has sent. Another NMI may come first, and deliver the records
+ * for which the crashing CPU has asked. So claim only an NMI that nothing else has claimed.
+ * Context: NMI.
+ */
+int ds_bts_unknown_nmi(unsigned int type, struct pt_regs *regs)
+{
+	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
+
+	return xchg(&c->crash_nmi, false) ? NMI_HANDLED : NMI_DONE;
 }
 
 /**

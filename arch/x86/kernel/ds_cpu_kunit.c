@@ -63,10 +63,14 @@ static const struct ds_bts_ops ds_test_ops = {
 	.pending	= ds_test_pending,
 };
 
-/* Count an NMI that no other handler has claimed. */
+/*
+ * Count an NMI that no other handler claims. This handler runs before that of the driver, because
+ * it was registered first. So do not count an NMI that the driver's handler will claim.
+ */
 static int ds_test_unknown(unsigned int type, struct pt_regs *regs)
 {
-	this_cpu_inc(ds_test_cpu.unknown);
+	if (!this_cpu_read(ds_bts_cpu.crash_nmi))
+		this_cpu_inc(ds_test_cpu.unknown);
 	return NMI_HANDLED;
 }
 
@@ -348,6 +352,38 @@ static void ds_test_crash_nmi(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unknown, 0);
 }
 
+/*
+ * Another CPU crashes, but before its NMI arrives, this CPU raises a PMI. Both must be claimed. A
+ * third NMI is unknown.
+ */
+static void ds_test_crash_pmi(struct kunit *test)
+{
+	unsigned int threshold = ds_bts_get_threshold();
+	unsigned int unknown, third;
+	struct ds_bts_cpu *c;
+	unsigned long flags;
+
+	ds_test_want(DS_BTS_USER | DS_BTS_KERNEL);
+	local_irq_save(flags);
+	ds_bts_flush_cpu();
+	c = this_cpu_ptr(&ds_bts_cpu);
+	WRITE_ONCE(c->crash_nmi, true);
+	WRITE_ONCE(c->crash, true);
+	ds_test_branches(2 * threshold);
+	__apic_send_IPI(smp_processor_id(), NMI_VECTOR);
+	ds_test_branches(100);
+	unknown = this_cpu_read(ds_test_cpu.unknown);
+	__apic_send_IPI(smp_processor_id(), NMI_VECTOR);
+	ds_test_branches(100);
+	third = this_cpu_read(ds_test_cpu.unknown);
+	local_irq_restore(flags);
+	ds_test_want(DS_BTS_OFF);
+
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(c->crash));
+	KUNIT_EXPECT_EQ(test, unknown, 0);
+	KUNIT_EXPECT_EQ(test, third, 1);
+}
+
 static struct kunit_case ds_cpu_test_cases[] = {
 	KUNIT_CASE(ds_test_pmi_due),
 	KUNIT_CASE(ds_test_pmi_masked),
@@ -357,6 +393,7 @@ static struct kunit_case ds_cpu_test_cases[] = {
 	KUNIT_CASE(ds_test_nmi_foreign),
 	KUNIT_CASE(ds_test_crash),
 	KUNIT_CASE(ds_test_crash_nmi),
+	KUNIT_CASE(ds_test_crash_pmi),
 	{ }
 };
 

@@ -113,6 +113,7 @@ u64 ds_ctl(unsigned int mode, bool has_cpl);
 DECLARE_PER_CPU(struct ds_bts_cpu, ds_bts_cpu);
 void ds_run(void *job);
 int ds_bts_nmi(unsigned int type, struct pt_regs *regs);
+int ds_bts_unknown_nmi(unsigned int type, struct pt_regs *regs);
 enum ds_fault ds_probe(struct ds_bts_cpu *c);
 void ds_put_back(struct ds_bts_cpu *c);
 
