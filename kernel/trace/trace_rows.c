@@ -15,8 +15,8 @@
  * Called with trace_event_read_lock() held.
  *
  * The print functions of the function_graph tracer consume entries. So iter->ent may be invalid
- * after such an entry has been printed, and is read only by the callback rows(). The print functions
- * of events with this callback consume no entry.
+ * after such an entry has been printed, and is read only by the callback rows(). The print
+ * functions of events with this callback consume no entry.
  */
 unsigned int trace_rows(struct trace_iterator *iter)
 {

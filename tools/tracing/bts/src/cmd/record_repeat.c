@@ -86,8 +86,8 @@ int record_repeat(const struct record_options *options,
 	unsigned long runs[2] = {};
 
 	/*
-	 * Ctrl-C also ends the recording in the child process. But a child that already finishes its
-	 * trace, or has not yet begun, does not notice Ctrl-C.
+	 * Ctrl-C also ends the recording in the child process. But a child that already finishes
+	 * its trace, or has not yet begun, does not notice Ctrl-C.
 	 */
 	sigaction(SIGINT, &action, NULL);
 	while (!interrupted && runs[0] + runs[1] < options->repeat &&

@@ -37,10 +37,10 @@ struct timeline {
 };
 
 /*
- * Each stack of a task has its own track, because calls in a track must be nested. The number of the
- * first stack's track is the PID. PIDs are less than 2^22, so the numbers of a task's first 1,024
- * tracks have at most 32 bits, and ui.perfetto.dev accepts them as thread IDs. Each idle task has
- * PID 0 and only one stack.
+ * Each stack of a task has its own track, because calls in a track must be nested. The number of
+ * the first stack's track is the PID. PIDs are less than 2^22, so the numbers of a task's first
+ * 1,024 tracks have at most 32 bits, and ui.perfetto.dev accepts them as thread IDs. Each idle task
+ * has PID 0 and only one stack.
  */
 static inline uint64_t timeline_first_track(const struct task *t)
 {

@@ -6,10 +6,10 @@
  *	stream of CPU 1 ---+--------> tasks --------------> table --> consumer
  *	stream of CPU 2 --'
  *
- * A task runs on one CPU at a time, and its branches are written before it moves to another CPU. The
- * idle tasks of all CPUs have PID 0, but are different tasks (see task_get()). So if the streams are
- * merged by time, the branches of each task are in order. The branches of a batch are delivered as
- * long as no other stream has an older entry.
+ * A task runs on one CPU at a time, and its branches are written before it moves to another CPU.
+ * The idle tasks of all CPUs have PID 0, but are different tasks (see task_get()). So if the
+ * streams are merged by time, the branches of each task are in order. The branches of a batch are
+ * delivered as long as no other stream has an older entry.
  *
  * Each step points to the step that followed it last time, as a guess at the next step. If a branch
  * does not match this guess, next_step() finds the step of the branch.
