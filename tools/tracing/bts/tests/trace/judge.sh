@@ -679,6 +679,28 @@ judge_moves() {
 	done
 }
 
+# Each function that the dump names as callee must be in the dump, even if it is inlined and has no
+# code of its own. Kernel functions are not recorded.
+judge_inline_callees() {
+	for trace in inlines throws; do
+		"$bts" dump -f callgrind --inline -o "$work/dump" "$trace.dat" >/dev/null &&
+			python3 - "$work/dump" <<-'PYTHON' || return 1
+			import sys
+
+			names = {"fn": set(), "cfn": set()}
+			file = {}
+			for line in open(sys.argv[1]):
+			    key, _, value = line.rstrip().partition("=")
+			    file[key] = value
+			    if key in names:
+			        names[key].add((file["c" * (key == "cfn") + "ob"], value))
+			missing = {name for name in names["cfn"] - names["fn"] if name[0] != "[kernel]"}
+			print("#", *missing)
+			sys.exit(bool(missing) or len(names["cfn"]) < 100)
+			PYTHON
+	done
+}
+
 # The idle tasks of two CPUs have the same PID, and take the same branches.
 judge_idle() {
 	build_generate || return 1
@@ -1174,6 +1196,7 @@ judge misspelt - "names that are not in the trace" judge_misspelt
 judge graph - "graph counts the calls of fib" judge_graph
 judge names - "functions with the same name are distinguished" judge_names
 judge inline callgrind_annotate "inlined calls make the same tree as other calls" judge_inline
+judge inline - "callgrind: each callee is in the dump" judge_inline_callees
 judge inline gcov "gcov: how often each function was entered, inlined or not" judge_inline_calls
 judge inline llvm-addr2line "llvm-addr2line: the inlined functions at each branch" judge_inline_places
 judge demangled - "functions are found by each of their names" judge_demangled
