@@ -410,6 +410,16 @@ why() {
 }
 check "why: the check that refused a system call" why
 
+# The signal interrupts a system call, and its handler ends with rt_sigreturn().
+why_interrupted() {
+	# shellcheck disable=SC2016 # expanded by the recorded shell
+	bts record -e raw_syscalls:sys_exit -o eintr.dat -- \
+		sh -c 'trap : USR1; (sleep .1; kill -USR1 $$) & wait' || [ $? -gt 128 ] || return
+	bts why --errno EINTR eintr.dat >eintr && grep ') failed with EINTR' eintr &&
+		! grep sigreturn eintr
+}
+check "why: a signal interrupts a system call" why_interrupted
+
 repeats() {
 	# The archive of an earlier trace with the same name must not remain.
 	mkdir -p r.passed.1.dat.archive && touch r.passed.1.dat.archive/older || return

@@ -380,7 +380,11 @@ static int row(void *ctx, struct task *task, const struct row *row)
 	c = calls_get(g, task);
 	t = c->node;
 	end_recall(g, c);
-	t->lost += row->type == ROW_LOST || row->type == ROW_GAP;
+	if (row->type == ROW_LOST || row->type == ROW_GAP) {
+		t->lost++;
+		/* The next event may belong to a system call whose beginning is lost. */
+		t->call = 0;
+	}
 	calls_row(c, row);
 	if (row->type == ROW_EVENT && g->event)
 		g->event(g, t, task, row->text);

@@ -5,7 +5,13 @@
  * The event raw_syscalls:sys_exit reports the number and the result of a system call, after the
  * kernel's function for the system call has returned. Therefore, the event belongs to the last
  * complete call tree of the task.
+ *
+ * If a signal interrupts a system call, the kernel's result is an internal error number (restart).
+ * The kernel then decides whether the system call is restarted or fails with EINTR. When the signal
+ * handler ends, rt_sigreturn restores the registers, so the event reports the number -1, and EINTR
+ * as the result if the interrupted system call fails.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +31,24 @@ static long field(const char *text, const char *name)
 	return found ? strtol(found + strlen(name), NULL, 0) : -1;
 }
 
+static bool is_restart(long result)
+{
+	return -result >= RESTART_MIN && -result <= RESTART_MAX;
+}
+
+/* A signal handler has ended. If the system call that it interrupted fails, note its result. */
+static void end_handler(struct history *h, const struct task *task, unsigned int run, long result)
+{
+	for (size_t i = h->nr; i && result == -EINTR; i--) {
+		struct system_call *call = &h->list[i - 1];
+
+		if (call->pid == task->pid && call->run == run && is_restart(call->result)) {
+			call->result = result;
+			return;
+		}
+	}
+}
+
 static void add_call(struct grown *g, struct track *t, struct task *task, const char *text)
 {
 	static const char event[] = "sys_exit:";
@@ -34,6 +58,10 @@ static void add_call(struct grown *g, struct track *t, struct task *task, const 
 	if (strncmp(text, event, strlen(event)))
 		return;
 	h->events++;
+	if (field(text, " id=") < 0) {
+		end_handler(h, task, g - h->run, field(text, " ret="));
+		t->call = 0;
+	}
 	if (!t->call)
 		return;
 	if (h->nr == h->room) {
@@ -72,7 +100,7 @@ bool has_failed(const struct system_call *call)
 {
 	long error = -call->result;
 
-	return error > 0 && error <= ERROR_MAX && !(error >= RESTART_MIN && error <= RESTART_MAX);
+	return error > 0 && error <= ERROR_MAX && !is_restart(call->result);
 }
 
 void system_call_name(char *buffer, size_t size, const struct history *h,
