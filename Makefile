@@ -86,7 +86,7 @@ shell: all
 	@$(MACHINE)/vm/run --tty -- "$${SHELL:-/bin/bash}"
 
 run: all
-	@$(MACHINE)/vm/run -- sh -c '$(subst ','\'',$(CMD))'
+	@$(MACHINE)/vm/run -- sh -c '$(subst ','\'',$(value CMD))'
 
 series:
 	@$(MACHINE)/tree/deps build deb
