@@ -37,8 +37,10 @@
  * @seq:	the current entry's sequence number
  * @cpu:	the current entry's CPU
  * @type:	the current entry's type
- * @next:	for each CPU, the sequence number of the next branch; 0 before the first
- *		entry, BTS_NO_NUMBER after an entry without a sequence number
+ * @buffer:	the ring buffers that were read; a snapshot swaps two ring buffers
+ * @next:	for each CPU and each of the two ring buffers, the sequence number of the next
+ *		branch; 0 before the first entry, BTS_NO_NUMBER after an entry without a
+ *		sequence number
  */
 struct bts_rows {
 	struct bts_decoder	decoder;
@@ -49,6 +51,7 @@ struct bts_rows {
 	u64			seq;
 	int			cpu;
 	unsigned int		type;
+	struct trace_buffer	*buffer[2];
 	u64			next[];
 };
 
@@ -57,7 +60,7 @@ static struct bts_rows *bts_dump_rows;
 
 static size_t bts_rows_size(void)
 {
-	return struct_size_t(struct bts_rows, next, nr_cpu_ids);
+	return struct_size_t(struct bts_rows, next, 2 * nr_cpu_ids);
 }
 
 static struct bts_rows *bts_alloc_rows(void)
@@ -111,6 +114,22 @@ static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 	return seq;
 }
 
+/*
+ * Return the place of the sequence number of the next branch. Each ring buffer has its own
+ * numbers. A pipe reads the other ring buffer after a snapshot has swapped the two.
+ */
+static u64 *bts_next(struct trace_iterator *iter, struct bts_rows *rows)
+{
+	struct trace_buffer *buffer = iter->array_buffer->buffer;
+	unsigned int i = rows->buffer[0] && rows->buffer[0] != buffer;
+	u64 *next = rows->next + i * nr_cpu_ids;
+
+	if (rows->buffer[i] != buffer)
+		memset(next, 0, nr_cpu_ids * sizeof(*next));
+	rows->buffer[i] = buffer;
+	return &next[iter->cpu];
+}
+
 /* Report whether the entry contains all of its fields and is not too long. */
 static bool bts_is_whole(const struct trace_iterator *iter)
 {
@@ -148,7 +167,7 @@ static struct bts_rows *bts_rows_of(struct trace_iterator *iter, u64 seq)
 	rows->seq = seq;
 	rows->cpu = iter->cpu;
 	rows->type = iter->ent->type;
-	rows->gone = bts_gone(iter, rows->next[iter->cpu], seq);
+	rows->gone = bts_gone(iter, *bts_next(iter, rows), seq);
 	if (rows->type == TRACE_BTS_PACK)
 		bts_unpack(iter, rows);
 	return rows;
@@ -250,7 +269,7 @@ static struct bts_row bts_pack_row(struct trace_iterator *iter)
 	if (rows->gone && !row--)
 		return bts_lost_row(BTS_GONE_OVERWRITTEN, rows->gone);
 	if (row + 1 >= pack->nr || row >= rows->nr)
-		rows->next[iter->cpu] = pack->seq + pack->nr;
+		*bts_next(iter, rows) = pack->seq + pack->nr;
 	if (row < rows->nr)
 		return (struct bts_row){ .branch = rows->branch[row] };
 	return bts_lost_row(BTS_GONE_DAMAGED, pack->nr - rows->nr);
@@ -282,7 +301,7 @@ static struct bts_row bts_loss_row(struct trace_iterator *iter)
 	if (rows && rows->gone && !iter->row)
 		return bts_lost_row(BTS_GONE_OVERWRITTEN, rows->gone);
 	if (rows)
-		rows->next[iter->cpu] = lost->seq + lost->count;
+		*bts_next(iter, rows) = lost->seq + lost->count;
 	return bts_lost_row(lost->cause, lost->count);
 }
 
@@ -304,7 +323,7 @@ static void bts_forget_number(struct trace_iterator *iter)
 	struct bts_rows *rows = bts_rows(iter);
 
 	if (rows)
-		rows->next[iter->cpu] = BTS_NO_NUMBER;
+		*bts_next(iter, rows) = BTS_NO_NUMBER;
 }
 
 static struct bts_row bts_branch_row(struct trace_iterator *iter)
