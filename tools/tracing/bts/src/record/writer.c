@@ -41,8 +41,8 @@ enum {
 /* --- Files -------------------------------------------------------------------------- */
 
 /*
- * Create an unnamed file beside the trace or, if the trace is a device, in /tmp. If O_TMPFILE fails,
- * create a file and unlink it.
+ * Create an unnamed file beside the trace or, if the trace is a device, in /tmp. If O_TMPFILE
+ * fails, create a file and unlink it.
  */
 static int nameless(const struct writer *w)
 {

@@ -176,8 +176,8 @@ void why_show(const struct history *h, const struct ranking *r, unsigned long ro
 	if (r->good)
 		show_call(h, r->good, out);
 	else if (r->goods)
-		fprintf(out, "%zu successful call%s with the same branches, so the following places "
-			"are only hypotheses", r->goods, text_plural(r->goods, "s"));
+		fprintf(out, "%zu successful call%s with the same branches, so the following "
+			"places are only hypotheses", r->goods, text_plural(r->goods, "s"));
 	else
 		fputs("no successful call, so the following places are only hypotheses", out);
 	fputc('\n', out);

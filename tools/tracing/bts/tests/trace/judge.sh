@@ -707,7 +707,7 @@ judge_idle() {
 	ln -sf "$dir/kernel-tree.dat.archive" "$work/idle.dat.archive"
 	BTS_IDLE=1 "$work/generate" kernel-tree.dat "$work/idle.dat" 1 packs none || return 1
 	for cpu in 0-999 1000; do
-		"$bts" replay --json --cpu $cpu "$work/idle.dat" | grep '"level"' >"$work/cpu$cpu"
+		"$bts" replay --json --cpu "$cpu" "$work/idle.dat" | grep '"level"' >"$work/cpu$cpu"
 	done
 	"$bts" replay --json kernel-tree.dat | grep '"level"' |
 		grep -o '"level".*' >"$work/a"
