@@ -284,6 +284,17 @@ void recording_leave_archive(bool kept_old, const char *path)
 	free(old);
 }
 
+void recording_save_archive(const struct writer *w, const char *path,
+			    const struct kernel_code *code, const struct names *names, uid_t user)
+{
+	if (!writer_is_file(w))
+		return;
+	recording_leave_archive(writer_kept_old(w), path);
+	if (code)
+		kernel_code_save(path, code);
+	archive_tasks(path, names, user);
+}
+
 char *recording_cmdlines(const struct names *names)
 {
 	struct bytes text = {};
@@ -378,14 +389,11 @@ static int finish_file(struct record *rec, const struct look_counts *counts, cha
 	char **cpus = cpu_stats(rec->inst, &nr_cpus);
 
 	ret = writer_finish(rec->writer, names, clock ? clock : "", cpus, nr_cpus, info);
-	if (!ret && writer_is_file(rec->writer)) {
-		recording_leave_archive(writer_kept_old(rec->writer), rec->path);
-		if (rec->code)
-			kernel_code_save(rec->path, rec->code);
-		archive_tasks(rec->path, &counts->names, rec->options.uid);
-	}
-	if (!ret)
+	if (!ret) {
+		recording_save_archive(rec->writer, rec->path, rec->code, &counts->names,
+				       rec->options.uid);
 		print_bill(rec, counts, stats);
+	}
 	for (char **text = cpus; *text; text++)
 		free(*text);
 	free(cpus);

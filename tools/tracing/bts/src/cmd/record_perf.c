@@ -344,13 +344,9 @@ static int write_file(struct perf_recording *rec)
 	info = info_text(rec);
 	ret = writer_finish(rec->writer, names, "[mono]", no_stats,
 			    sysconf(_SC_NPROCESSORS_CONF), info);
-	if (!ret && writer_is_file(rec->writer)) {
-		recording_leave_archive(writer_kept_old(rec->writer), rec->options->output);
-		if (rec->code)
-			kernel_code_save(rec->options->output, rec->code);
-		archive_tasks(rec->options->output, &rec->rows.names, rec->options->uid);
-	}
 	if (!ret) {
+		recording_save_archive(rec->writer, rec->options->output, rec->code,
+				       &rec->rows.names, rec->options->uid);
 		bill.branches = writer_branches(rec->writer);
 		bill.unwritten = writer_unwritten(rec->writer);
 		bill.data_bytes = writer_data_size(rec->writer);

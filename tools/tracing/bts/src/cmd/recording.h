@@ -12,6 +12,7 @@
 #include "lib/names.h"
 #include "record/record.h"
 #include "record/writer.h"
+#include "symbols/kernel_code.h"
 #include "record_repeat.h"
 
 /* record_perf.c: implement bts record --backend perf or intel_bts. */
@@ -29,6 +30,13 @@ int recording_signals(bool children);
  * kept as PATH.old, rename the archive, too. Otherwise, remove the archive.
  */
 void recording_leave_archive(bool kept_old, const char *path);
+/*
+ * Make the archive of a finished trace, with the files that @user may read. @code is the kernel's
+ * code at the start, or NULL. A device gets no archive.
+ */
+void recording_save_archive(const struct writer *w, const char *path,
+			    const struct kernel_code *code, const struct names *names,
+			    uid_t user);
 /* Return a text with a line "PID NAME" for each task. The caller frees the text. */
 char *recording_cmdlines(const struct names *names);
 /* Return the exit status of bts record for a recording that failed. */

@@ -4,11 +4,11 @@
  *
  * A symbol table is sorted once. If an address has several names, the name with the highest rank
  * (global, then weak, then local) becomes the function's name. Among names of equal rank, a name
- * whose symbol has a size is preferred, and then the shortest name. A name with which the kernel's
- * linker script marks the bounds of a section becomes the function's name only if there is no other
- * name. The other names, except labels, are aliases. The user may also type an alias of a function.
- * If the size of a symbol is unknown, or if the symbol overlaps the next symbol, the symbol ends
- * where the next symbol begins.
+ * whose symbol has a size is preferred, and then the shortest name. The linker script of the kernel
+ * marks where sections begin and end. Such a name is used only if the address has no other name.
+ * All names that are not used, except labels, are aliases. The user may also type an alias of a
+ * function. If the size of a symbol is unknown, or if the symbol overlaps the next symbol, the
+ * symbol ends where the next symbol begins.
  */
 #include <fnmatch.h>
 #include <stdlib.h>

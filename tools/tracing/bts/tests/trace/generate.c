@@ -18,14 +18,12 @@
  *				bytes that matter
  *	BTS_TASKS=N		assign the repetitions to N tasks in turn, as if these tasks were
  *				threads of the recorded process. No task ends
- *	BTS_PROCESSES=N		like BTS_TASKS=N, but with N processes, which map their files at
- *				different addresses
+ *	BTS_PROCESSES=N		like BTS_TASKS=N, but with processes, whose addresses differ
  *	BTS_FIRST=N		keep only the first N branches of each CPU, in each repetition
- *	BTS_MOVES=N		let the tasks of the CPU with the most data move to CPU 1000 and
- *				back, after each N branches. Leave out all other CPUs. Each branch
- *				gets a later time than the previous one, so use this with entries
- *	BTS_IDLE=1		write the branches of the CPU with the most data for this CPU and
- *				for CPU 1000, with the same times, as branches of idle tasks
+ *	BTS_MOVES=N		let the tasks of the first CPU move to CPU 1000 and back, after each
+ *				N branches. Each branch gets its own time, so use this with entries
+ *	BTS_IDLE=1		write the branches of the first CPU for this CPU and for CPU 1000,
+ *				with the same times, as branches of idle tasks
  *	BTS_INDEX=N		make chunks of N pages, and add the index of bts record
  *	BTS_SHIFT=HEX		add HEX to all addresses below 4 GB, as if the program at these
  *				addresses were the kernel
@@ -574,19 +572,12 @@ static void put_cpu(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 	}
 }
 
-/* Keep the CPU with the most data, and add a CPU. */
-static void set_moves(struct dat *dat)
+/* Keep only the first CPU, and add CPU 1000 with the same entries. */
+static void set_two_cpus(struct dat *dat)
 {
-	struct dat_cpu *cpus = mem_alloc(2 * sizeof(*cpus));
-
-	cpus[0] = dat->cpus[0];
-	for (size_t i = 1; i < dat->nr_cpus; i++)
-		if (dat->cpus[i].size > cpus[0].size)
-			cpus[0] = dat->cpus[i];
-	cpus[1] = cpus[0];
-	cpus[1].cpu = 1000;
-	free(dat->cpus);
-	dat->cpus = cpus;
+	dat->cpus = mem_realloc(dat->cpus, 2, sizeof(*dat->cpus));
+	dat->cpus[1] = dat->cpus[0];
+	dat->cpus[1].cpu = 1000;
 	dat->nr_cpus = 2;
 }
 
@@ -657,7 +648,6 @@ int main(int argc, char **argv)
 	struct error error = {};
 	struct formats formats;
 	struct layout layout;
-	const char *shift;
 	struct dat *dat;
 
 	if (argc != 2 && argc < 4)
@@ -678,8 +668,7 @@ int main(int argc, char **argv)
 	}
 	o->drop = argc > 6 ? strtoul(argv[6], NULL, 10) : 0;
 	o->wrong = getenv("BTS_WRONG");
-	shift = getenv("BTS_SHIFT");
-	o->shift = shift ? strtoull(shift, NULL, 16) : 0;
+	o->shift = getenv("BTS_SHIFT") ? strtoull(getenv("BTS_SHIFT"), NULL, 16) : 0;
 	if (getenv("BTS_SMALL"))
 		shrink(dat);
 	o->formats = &formats;
@@ -687,7 +676,7 @@ int main(int argc, char **argv)
 	o->moves = getenv("BTS_MOVES") ? strtoul(getenv("BTS_MOVES"), NULL, 10) : 0;
 	o->idle = getenv("BTS_IDLE");
 	if (o->moves || o->idle)
-		set_moves(dat);
+		set_two_cpus(dat);
 	o->processes = getenv("BTS_PROCESSES");
 	if (o->processes || getenv("BTS_TASKS"))
 		o->clones = strtoul(getenv(o->processes ? "BTS_PROCESSES" : "BTS_TASKS"), NULL, 10);

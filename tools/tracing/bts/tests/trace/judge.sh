@@ -679,8 +679,9 @@ judge_moves() {
 	done
 }
 
-# Each function that the dump names as callee must be in the dump, even if it is inlined and has no
-# code of its own. Kernel functions are not recorded.
+# If the dump contains a call of a function, the dump must also contain the function, even if the
+# function is inlined and has no code of its own. Ignore the kernel, because the traces contain only
+# user space.
 judge_inline_callees() {
 	for trace in inlines throws; do
 		"$bts" dump -f callgrind --inline -o "$work/dump" "$trace.dat" >/dev/null &&
