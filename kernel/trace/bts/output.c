@@ -96,10 +96,9 @@ static struct bts_rows *bts_rows(struct trace_iterator *iter)
 }
 
 /*
- * Return the number of branches that are missing before an entry. For a CPU's first entry,
- * @next is 0. If this first entry is a pack, and earlier entries were overwritten before any
- * entry was read, all branches before the entry are missing. If the first entry is not such a
- * pack, return 0.
+ * Return the number of branches that are missing before a pack or a loss. For a CPU's first pack
+ * or loss, @next is 0. If earlier entries were overwritten before any entry was read, all branches
+ * before this first pack or loss are missing.
  */
 static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 {
@@ -107,8 +106,7 @@ static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 
 	if (next)
 		return seq > next ? seq - next : 0;
-	if (iter->ent->type != TRACE_BTS_PACK ||
-	    !ring_buffer_overrun_cpu(buffer, iter->cpu) ||
+	if (!ring_buffer_overrun_cpu(buffer, iter->cpu) ||
 	    ring_buffer_read_events_cpu(buffer, iter->cpu))
 		return 0;
 	return seq;

@@ -83,6 +83,20 @@ static void output_pack(struct output_test *t, u64 seq)
 	t->iter.ts++;
 }
 
+/* Make the next entry a loss of @count branches, before which @seq branches were taken. */
+static void output_loss(struct output_test *t, u64 seq, u64 count)
+{
+	struct bts_lost_entry *lost = &t->entry.lost;
+
+	memset(t->room, 0, sizeof(t->room));
+	lost->ent.type = TRACE_BTS_LOST;
+	lost->seq = seq;
+	lost->count = count;
+	lost->cause = BTS_LOST_RING_BUFFER;
+	t->iter.ent_size = sizeof(*lost);
+	t->iter.ts++;
+}
+
 static struct trace_event *output_event(struct output_test *t)
 {
 	return ftrace_find_event(t->iter.ent->type);
@@ -240,6 +254,40 @@ static void output_test_number(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, output_text(t, 0), "0x401000 -> 0x401020\n");
 }
 
+/* Use a ring buffer that has overwritten entries of this CPU. */
+static void output_overwrite(struct kunit *test)
+{
+	struct output_test *t = test->priv;
+	struct trace_buffer *buffer = ring_buffer_alloc(PAGE_SIZE, RB_FL_OVERWRITE);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	ring_buffer_free(t->tr.array_buffer.buffer);
+	t->tr.array_buffer.buffer = buffer;
+	migrate_disable();
+	t->iter.cpu = smp_processor_id();
+	for (i = 0; i < 1000 && !ring_buffer_overrun_cpu(buffer, t->iter.cpu); i++)
+		ring_buffer_write(buffer, sizeof(t->room), t->room);
+	migrate_enable();
+	KUNIT_ASSERT_GT(test, ring_buffer_overrun_cpu(buffer, t->iter.cpu), 0);
+}
+
+/* If entries were overwritten, the first entry shows this loss, even if it is itself a loss. */
+static void output_test_overwritten(struct kunit *test)
+{
+	struct output_test *t = test->priv;
+
+	output_overwrite(test);
+	output_loss(t, 1000, 5);
+	KUNIT_EXPECT_EQ(test, output_rows(t), 2);
+	KUNIT_EXPECT_STREQ(test, output_text(t, 0),
+			   "LOST 1000 branches (ring buffer overwritten)\n");
+	KUNIT_EXPECT_STREQ(test, output_text(t, 1), "LOST 5 branches (ring buffer full)\n");
+	output_pack(t, 1005);
+	KUNIT_EXPECT_EQ(test, output_rows(t), OUTPUT_NR);
+	KUNIT_EXPECT_STREQ(test, output_text(t, 0), "0x401000 -> 0x401020\n");
+}
+
 /* Marsaglia's xorshift */
 static unsigned int output_below(struct output_test *t, unsigned int n)
 {
@@ -359,6 +407,7 @@ static struct kunit_case output_test_cases[] = {
 	KUNIT_CASE(output_test_nr),
 	KUNIT_CASE(output_test_format),
 	KUNIT_CASE(output_test_number),
+	KUNIT_CASE(output_test_overwritten),
 	KUNIT_CASE(output_test_damage),
 	KUNIT_CASE(output_test_causes),
 	KUNIT_CASE(output_test_map),
