@@ -80,6 +80,37 @@ static void enter(struct calls *c, struct frame *f)
 	f->node = b;
 }
 
+/* Add the elements @begin to @begin + @nr - 1 of the forest, and those in chunks, to a body. */
+static void add_again(struct grown *g, struct body *b, uint64_t begin, uint32_t nr)
+{
+	for (uint64_t i = begin; i < begin + nr; i++) {
+		uint32_t elem = g->forest->elems[i];
+		const struct node *n = is_node(elem) ? node_of(g->forest, elem) : NULL;
+
+		if (n && n->type == NODE_CHUNK)
+			add_again(g, b, n->begin, n->nr);
+		else
+			body_add(g->forest, b, elem);
+	}
+}
+
+/*
+ * Add a call to the body around it. If filters hide all branches of the function itself, add only
+ * the calls inside the call. Otherwise, runs would differ that have the same shown branches.
+ */
+static void add_call(struct grown *g, struct body *around, const struct body *b, uint32_t node)
+{
+	const struct node *n = node_of(g->forest, node);
+
+	if (g->filtered && !b->branches) {
+		add_again(g, around, n->begin, n->nr);
+		return;
+	}
+	body_add(g->forest, around, node);
+	around->pending.node = node;
+	around->pending.nodes++;
+}
+
 static void leave(struct calls *c, struct frame *f)
 {
 	struct grown *g = c->ctx;
@@ -93,9 +124,7 @@ static void leave(struct calls *c, struct frame *f)
 	if (!around->silent && !b->hidden) {
 		g->noise[fn->noise]++;
 		node = forest_node(g->forest, NODE_CALL, b->function, s->elems, s->nr);
-		body_add(g->forest, around, node);
-		around->pending.node = node;
-		around->pending.nodes++;
+		add_call(g, around, b, node);
 		if (fn->syscall && !c->closing)
 			t->call = node;
 	}
@@ -175,8 +204,10 @@ static void add_branch(struct grown *g, struct calls *c, struct step *s)
 	struct body *b = c->now.depth ? top_body(c) : NULL;
 	struct track *t = c->node;
 
-	if (b && !b->silent && !b->hidden)
+	if (b && !b->silent && !b->hidden) {
+		b->branches = true;
 		body_add(g->forest, b, token_of_step(g, t, s));
+	}
 	if (g->remembers)
 		recall_log(&t->recall, whole_token(g, s));
 }
@@ -438,7 +469,8 @@ int grow(struct grown *g, const struct options *options)
 	/* Show inlined functions in printed paths, but do not add these functions to the trees. */
 	g->forest->inlines = options->inlines;
 	g->pipe.inlines = false;
-	g->remembers = !g->forest->all && !g->forest->kernel;
+	g->filtered = options->dso || options->from || options->to;
+	g->remembers = !g->forest->all && !g->forest->kernel && !g->filtered;
 	status = pipe_run(&g->pipe);
 	g->step = NULL;
 	for (struct task *t = g->pipe.tasks; t; t = t->list_next)

@@ -46,6 +46,7 @@ struct track {
 
 /**
  * struct grown - a recorded run, with the call trees of its tasks
+ * @filtered:	a filter hides branches inside calls
  * @remembers:	remember and recall calls
  * @recalling:	number of tasks with a call that is being recalled (see recall.c)
  * @noise:	for each NOISE_*, number of calls whose branches are not compared
@@ -63,6 +64,7 @@ struct grown {
 	size_t		nr_tracks;
 	struct body	*free;
 	const struct step *step;
+	bool		filtered;
 	bool		remembers;
 	unsigned int	recalling;
 	uint64_t	noise[NOISE_KINDS];

@@ -288,6 +288,7 @@ void body_reset(struct body *b)
 	}
 	b->silent = false;
 	b->hidden = false;
+	b->branches = false;
 	b->pending.token = NONE;
 	if (!b->room) {
 		open_level(b, 0, 0, 0);

@@ -61,6 +61,7 @@ struct level {
  * struct body - a function that is being executed
  * @silent:	the contents of the function are not compared
  * @hidden:	the function does not appear in the tree
+ * @branches:	the function itself has taken branches that pass the filters
  * @pending:	the latest call from this function, see recall.h
  * @next:	the next body in the list of unused bodies
  */
@@ -71,6 +72,7 @@ struct body {
 	uint32_t	function;
 	bool		silent;
 	bool		hidden;
+	bool		branches;
 	struct pending	pending;
 	struct body	*next;
 };

@@ -920,6 +920,10 @@ perf_branches() {
 	"$@" >"$work/text" 2>/dev/null
 }
 
+calls_in_perf() { # FUNCTION
+	grep -c "=> *[0-9a-f]* $1+0x0 " "$work/text"
+}
+
 judge_perf() {
 	for trace in calls throws kernel-tree; do
 		"$bts" dump -f perf -o "$work/perf.data" "$trace.dat" >"$work/said" &&
@@ -929,8 +933,10 @@ judge_perf() {
 		[ "$wanted" -gt 1000 ] && [ "$(wc -l <"$work/text")" -eq "$wanted" ] || return 1
 	done
 	"$bts" dump -f perf -o "$work/perf.data" calls.dat >/dev/null &&
-		perf_branches &&
-		[ "$(grep -c '=> *[0-9a-f]* fib+0x0 ' "$work/text")" -eq 615 ]
+		perf_branches && [ "$(calls_in_perf fib)" -eq 615 ] || return 1
+	# The program loads another library at the address of an unloaded library, and back.
+	"$bts" dump -f perf -o "$work/perf.data" loads.dat >/dev/null &&
+		perf_branches && [ "$(calls_in_perf twice)" -eq 20 ] && [ "$(calls_in_perf thrice)" -eq 10 ]
 }
 
 # The program computes fib(12) in calls.dat, and fib(13) in calls-more.dat. In calls-more.dat, each
@@ -941,6 +947,10 @@ judge_diff() {
 		grep -q '^ *1 fib+.* 12 deep in A, 13 deep in B, 144 times in all$' "$work/text" &&
 		grep -q '^ *in .* > main > fib' "$work/text" &&
 		! grep -q '^ *2 ' "$work/text" || return 1
+	# With a filter, calls without shown branches do not count.
+	"$bts" diff --dso calls calls.dat calls-more.dat >"$work/text"
+	[ $? -eq 1 ] && grep -q '^calls-.*: 1 difference$' "$work/text" &&
+		"$bts" diff --dso libc.so.6 calls.dat calls-more.dat >"$work/text" || return 1
 	# No branch distinguishes the failed run from the passed run, because both recursions
 	# contain the same branches.
 	"$bts" diff calls.dat --against calls-more.dat >"$work/text" &&
