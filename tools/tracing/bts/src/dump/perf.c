@@ -10,8 +10,10 @@
  *	AUXTRACE		branches of one task: from, to, flags
  *
  * To find the address at which a file is mapped, subtract a branch's address in the file from the
- * branch's address in the process. No mapping is written for the kernel, so perf prints kernel
- * addresses without names.
+ * branch's address in the process. perf resolves an address with the last mapping that contains the
+ * address. So if a file has covered the mapping of another file, and that file is used again, its
+ * mapping is written again. No mapping is written for the kernel, so perf prints kernel addresses
+ * without names.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -105,6 +107,23 @@ struct bts_record {
 	uint64_t	flags;
 };
 
+/*
+ * A mapping that has been written, and that no later mapping has covered. The addresses in the
+ * process are @bias above the addresses in the file.
+ */
+struct perf_map {
+	const struct object	*object;
+	uint64_t		bias;
+	uint64_t		begin;
+	uint64_t		end;
+};
+
+/* The mappings of a process. */
+struct perf_process {
+	struct perf_map	*maps;
+	size_t		nr;
+};
+
 /**
  * struct perf_dump - the state while a perf.data file is written
  * @head:	the maximum number of branches, or 0 for all branches
@@ -113,7 +132,8 @@ struct bts_record {
  * @began:	the time of the first branch in @chunk
  * @nr_chunk:	the number of branches in @chunk
  * @nr_tasks:	the number of tasks whose names have been written
- * @maps:	the mappings that have been written, by object, address and process
+ * @processes:	the index of each process in @process, plus 1
+ * @generation:	the number of mappings so far that have covered another mapping
  */
 struct perf_dump {
 	const struct pipe	*pipe;
@@ -124,7 +144,9 @@ struct perf_dump {
 	uint64_t		began;
 	size_t			nr_chunk;
 	uint32_t		nr_tasks;
-	struct tally		maps;
+	struct tally		processes;
+	struct perf_process	*process;
+	uint32_t		generation;
 	struct bts_record	chunk[CHUNK_BRANCHES + 1];
 };
 
@@ -222,7 +244,51 @@ static void put_map(struct perf_dump *p, struct task *t, uint64_t ts, const stru
 	put_trailer(p, t, ts);
 }
 
-/* Once for each process, write a mapping record for the file's segment that contains @addr. */
+static struct perf_process *process_of(struct perf_dump *p, const struct task *t)
+{
+	const struct tally_key key = { .b_addr = t->tgid };
+	struct tally_entry *entry = tally_get(&p->processes, &key);
+	size_t nr = p->processes.nr;
+
+	if (!entry->calls) {
+		entry->calls = nr;
+		p->process = mem_realloc(p->process, nr, sizeof(*p->process));
+		p->process[nr - 1] = (struct perf_process) {};
+	}
+	return &p->process[entry->calls - 1];
+}
+
+static bool same_place(const struct perf_map *a, const struct perf_map *b)
+{
+	return a->object == b->object && a->bias == b->bias;
+}
+
+/*
+ * Add a mapping to the mappings of a process, and remove the mappings that it covers. Return false
+ * if the mapping is already there.
+ */
+static bool add_map(struct perf_dump *p, const struct task *t, const struct perf_map *map)
+{
+	struct perf_process *process = process_of(p, t);
+	struct perf_map *maps = process->maps;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < process->nr; i++)
+		if (same_place(&maps[i], map) && maps[i].begin == map->begin)
+			return false;
+	for (size_t i = 0; i < process->nr; i++)
+		if (same_place(&maps[i], map) || maps[i].end <= map->begin ||
+		    map->end <= maps[i].begin)
+			maps[nr++] = maps[i];
+	if (nr < process->nr)
+		p->generation++;
+	process->maps = mem_realloc(maps, nr + 1, sizeof(*maps));
+	process->maps[nr] = *map;
+	process->nr = nr + 1;
+	return true;
+}
+
+/* Write a mapping record for the file's segment that contains @addr, unless perf knows it. */
 static void describe(struct perf_dump *p, struct task *t, uint64_t ts, uint64_t addr,
 		     const struct place *place)
 {
@@ -230,26 +296,29 @@ static void describe(struct perf_dump *p, struct task *t, uint64_t ts, uint64_t 
 	struct mmap2 map = {
 		.header = { .type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER },
 	};
-	struct tally_key key = { .a = o, .b_addr = t->tgid };
 
 	for (size_t i = 0; o->is_file && i < o->nr_segments; i++) {
 		const struct segment *s = &o->segments[i];
-		struct tally_entry *entry;
 
 		if (place->addr < s->vaddr || place->addr - s->vaddr >= s->size)
 			continue;
 		map.addr = (addr - place->addr + s->vaddr) & ~PAGE_MASK;
 		map.len = (s->size + (s->vaddr & PAGE_MASK) + PAGE_MASK) & ~PAGE_MASK;
 		map.pgoff = s->offset & ~PAGE_MASK;
-		key.a_addr = map.addr;
-		entry = tally_get(&p->maps, &key);
-		if (entry->calls)
-			return;
-		entry->calls = 1;
-		flush(p);
-		put_map(p, t, ts, o, &map);
+		if (add_map(p, t, &(struct perf_map) {
+				.object = o, .bias = addr - place->addr,
+				.begin = map.addr, .end = map.addr + map.len })) {
+			flush(p);
+			put_map(p, t, ts, o, &map);
+		}
 		return;
 	}
+}
+
+/* Return a value for step.priv that says for which process its mappings are written. */
+static uintptr_t described(const struct perf_dump *p, const struct task *t)
+{
+	return (uint64_t)p->generation << 32 | ((uint32_t)t->tgid + 1);
 }
 
 static bool comm_known(const struct task *t)
@@ -272,11 +341,11 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 	};
 	if (!comm_known(t))
 		put_comm(p, t, ts);
-	/* If the same process executed this step last, its mappings are already written. */
-	if ((uintptr_t)s->priv != (uint32_t)t->tgid + 1ULL) {
+	/* Skip this if the same process executed this step last, and no mapping was covered since. */
+	if ((uintptr_t)s->priv != described(p, t)) {
 		describe(p, t, ts, r.from, &s->at_from);
 		describe(p, t, ts, r.to, &s->at_to);
-		s->priv = (void *)((uint32_t)t->tgid + 1ULL);
+		s->priv = (void *)described(p, t);
 	}
 	if (p->task != t || p->nr_chunk == CHUNK_BRANCHES)
 		flush(p);
@@ -363,7 +432,10 @@ int dump_perf(struct dump *d)
 	fseeko(p->out, 0, SEEK_END);
 	for (struct task *t = d->pipe.tasks; t; t = t->list_next)
 		free(t->priv);
-	tally_free(&p->maps);
+	for (size_t i = 0; i < p->processes.nr; i++)
+		free(p->process[i].maps);
+	free(p->process);
+	tally_free(&p->processes);
 	free(p);
 	return status;
 }

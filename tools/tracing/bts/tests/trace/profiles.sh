@@ -94,8 +94,9 @@ not_stale() {
 		! grep -qi stale mix.bolt
 }
 
+# Count the branches. Only their lines end with a number.
 taken() {
-	"$bts" dump -f csv --dso "$1" "$2.dat" 2>/dev/null | grep -vc ',row$'
+	"$bts" dump -f csv --dso "$1" "$2.dat" 2>/dev/null | grep -c '[0-9]$'
 }
 
 # fewer PROGRAM: PROGRAM must print the same output as mix, and take fewer branches.
@@ -103,7 +104,7 @@ fewer() {
 	before=$(taken mix mix-1)
 	after=$(taken "$1" "$1")
 	echo "# branches taken: mix $before, $1 $after"
-	cmp mix-1.out "$1.out" && [ "$after" -lt "$before" ]
+	cmp mix-1.out "$1.out" && [ "$after" -gt 1000 ] && [ "$after" -lt "$before" ]
 }
 
 if [ "$what" = make ]; then

@@ -89,6 +89,7 @@ if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	gcc -O1 -g -o jitdump "$progs/jitdump.c"
 	gcc -O1 -g -o loads "$progs/loads.c" -ldl
 	gcc -O1 -g -shared -fPIC -o library.so "$progs/library.c"
+	gcc -O1 -g -shared -fPIC -Dtwice=thrice -o other.so "$progs/library.c"
 	# Do not turn conditional jumps into straight code, because the profile counts the jumps'
 	# directions. Use DWARF 4, because create_llvm_prof cannot read later versions.
 	jumps='-mllvm -phi-node-folding-threshold=0 -mllvm -two-entry-phi-node-folding-threshold=0
@@ -136,7 +137,7 @@ record inlines-not ./inlines-not
 record signals ./signals
 record jit ./jit
 record jitdump ./jitdump
-record loads ./loads "$dir/library.so"
+record loads ./loads "$dir/library.so" twice "$dir/other.so" thrice "$dir/library.so" twice
 record tree-c ./tree-c
 record tree-cc ./tree-cc
 record fibers ./fibers

@@ -143,7 +143,8 @@ tui_differences() {
 	press Home D && shows '# difference 1: fib+' && press q && shows '^status 0' && tui_end ||
 		return 1
 	term new-session -d "'$bts' tui --from main calls.dat calls-more.dat; echo status \$?; read -r end" &&
-		shows 'cannot be used, because calls are followed' && shows '^status 2' && tui_end
+		shows 'cannot be used, because calls are followed' && shows '^status 2' && tui_end ||
+		return 1
 	tui 100 30 calls.dat && press d && shows 'bts tui A B compares two traces'
 }
 
@@ -158,7 +159,7 @@ tui_bad() {
 	[ $? -eq 1 ] && grep -q '^bts: open the terminal: standard input: not a terminal$' \
 		"$work/said" || return 1
 	term new-session -d "TERM=none-such '$bts' tui calls.dat; echo status \$?; read -r end" &&
-		shows '^bts: open the terminal: none-such: ' && shows '^status 1' && tui_end
+		shows '^bts: open the terminal: none-such: ' && shows '^status 1' && tui_end || return 1
 	term new-session -d "'$bts' tui none.dat; echo status \$?; read -r end" &&
 		shows '^bts: read: none.dat: No such file' && shows '^status 1'
 }

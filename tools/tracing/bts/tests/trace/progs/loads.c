@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Load a library, call it, fork, and execute another program. */
+/*
+ * Load a library, call its function, unload it, and do the same with the next library. Then fork,
+ * and execute another program.
+ *
+ *	loads LIBRARY FUNCTION [LIBRARY FUNCTION]...
+ */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -12,17 +17,18 @@ int child(int n)
 
 int main(int argc, char **argv)
 {
-	int (*twice)(int), status = 0, total = 0;
+	int (*function)(int), status = 0, total = 0;
 	void *library;
 
-	(void)argc;
-	library = dlopen(argv[1], RTLD_NOW);
-	if (!library)
-		return 1;
-	*(void **)&twice = dlsym(library, "twice");
-	for (int i = 0; i < 10; i++)
-		total += twice(i);
-	dlclose(library);
+	for (int i = 1; i + 1 < argc; i += 2) {
+		library = dlopen(argv[i], RTLD_NOW);
+		if (!library)
+			return 1;
+		*(void **)&function = dlsym(library, argv[i + 1]);
+		for (int j = 0; j < 10; j++)
+			total += function(j);
+		dlclose(library);
+	}
 	if (!fork())
 		_exit(child(total));
 	wait(&status);
