@@ -8,10 +8,12 @@
  *			the most likely conditions
  *	show.c		the output
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/colour.h"
+#include "lib/mem.h"
 #include "lib/msg.h"
 #include "lib/text.h"
 #include "why/rank.h"
@@ -46,6 +48,14 @@ struct why {
 	bool		json;
 };
 
+/* Second names of errors, which strerrorname_np() does not return. */
+static const struct {
+	const char	*name;
+	int		error;
+} aliases[] = {
+	{ "EDEADLOCK", EDEADLOCK }, { "ENOTSUP", ENOTSUP }, { "EWOULDBLOCK", EWOULDBLOCK },
+};
+
 /* Return the number of an error such as "EINVAL" or "22", or 0 if the error is unknown. */
 static int error_number(const char *text)
 {
@@ -57,6 +67,9 @@ static int error_number(const char *text)
 	for (int i = 1; i < ERRORS_MAX; i++)
 		if (strerrorname_np(i) && !strcmp(strerrorname_np(i), text))
 			return i;
+	for (size_t i = 0; i < ARRAY_SIZE(aliases); i++)
+		if (!strcmp(aliases[i].name, text))
+			return aliases[i].error;
 	return 0;
 }
 

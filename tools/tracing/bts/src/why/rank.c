@@ -18,7 +18,10 @@
 #include "lib/mem.h"
 #include "rank.h"
 
-/* The maximum number of different successful calls to compare with the failed call. */
+/*
+ * The maximum number of different successful calls to compare with the failed call. The last calls
+ * are compared, because old calls often differ from the failed call in more than the check.
+ */
 #define GOODS_MAX	256
 
 /* Return the number of branches that occur only in the failed call. */
@@ -33,7 +36,7 @@ static uint64_t foreign(const struct differences *d)
 
 static bool was_compared(const struct ranking *r, const struct history *h, size_t i)
 {
-	for (size_t j = 0; j < i; j++)
+	for (size_t j = i + 1; j < h->nr; j++)
 		if (h->list[j].number == r->failed->number && h->list[j].node == h->list[i].node &&
 		    h->list[j].result >= 0)
 			return true;
@@ -58,7 +61,7 @@ static void choose_good(struct ranking *r, struct history *h)
 {
 	unsigned int compared = 0;
 
-	for (size_t i = 0; i < h->nr; i++) {
+	for (size_t i = h->nr; i-- > 0; ) {
 		const struct system_call *call = &h->list[i];
 
 		if (call->number != r->failed->number || call->result < 0 ||
