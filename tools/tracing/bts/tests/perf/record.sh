@@ -126,12 +126,16 @@ check "a full ring buffer is a loss in the summary" loses
 
 # --- Running tasks, users, refusals ---------------------------------------------------
 
+spin_data() {
+	cat spin.dat.new* | grep -q .
+}
+
 running() {
 	"$progs/bts_spin_a" &
 	spin=$!
 	bts record --backend perf -p $spin -o spin.dat &
 	bts=$!
-	sleep 0.1
+	wait_for spin_data || return
 	kill -INT $bts
 	wait $bts && kill $spin && says '^[0-9,]* branches, 1 task' bts info spin.dat &&
 		status 125 says 'No such process' bts_perf -p $spin

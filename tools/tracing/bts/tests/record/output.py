@@ -170,8 +170,8 @@ def main():
     bill = objects('top', '--json', TRACE)[-1]['bill']
     result(bill['lost'].keys() == {'DS buffer full'} and bill['branches'] == 4,
            'the summary of the other commands has the same words')
-    result(all('state' in row or 'records_with' in row for row in objects('check', '--json')),
-           'check')
+    rows = objects('check', '--json')
+    result(len(rows) > 1 and all('state' in row or 'records_with' in row for row in rows), 'check')
     for words in (['report'], ['replay'], ['top'], ['info'],
                   ['report', '--from', 'no\033such', '-i']):
         result(harmless(on_terminal(*words, TRACE)), 'a terminal and bts ' + words[0])

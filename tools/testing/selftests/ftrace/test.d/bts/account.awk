@@ -19,5 +19,5 @@ $1 == "records" {
 
 END {
 	print "# records " records ", accounted for " sum
-	exit records != sum || records + 0 < least + 0
+	exit records == "" || records != sum || records < least + 0
 }
