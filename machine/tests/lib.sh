@@ -73,13 +73,15 @@ guest() {
 # ask NAME SCRIPT [OPTION...]: run guest/SCRIPT in a guest, print the output as comments, and
 # return the status of SCRIPT.
 ask() {
-	ask_name=$1
+	ask_dir=$out/$1
 	ask_script=$2
 	shift 2
-	"$top/machine/vm/run" --strict --timeout 900 --icount --console "$out/$ask_name" "$@" \
-		-- sh "$guests/$ask_script" > "$out/said" 2>&1 < /dev/null
+	mkdir -p "$ask_dir"
+	"$top/machine/vm/run" --strict --timeout 900 --icount --console "$ask_dir/console" \
+		--info-bts "$ask_dir/info" "$@" \
+		-- sh "$guests/$ask_script" > "$ask_dir/said" 2>&1 < /dev/null
 	ask_status=$?
-	sed 's/^/# /' "$out/said"
+	sed 's/^/# /' "$ask_dir/said"
 	[ "$ask_status" -eq 0 ] || echo "# status $ask_status"
 	return $ask_status
 }
