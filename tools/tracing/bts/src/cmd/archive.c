@@ -36,7 +36,8 @@ static const char usage[] =
 "dumps of JIT compilers. To read the trace on another machine, copy FILE and FILE.archive.\n"
 "\n"
 "  -i, --input FILE   the trace (trace.dat)\n"
-"  -v, --verbose      print the name of each file\n";
+"  -v, --verbose      print the name of each file\n"
+"  -h, --help         this text\n";
 
 struct archived {
 	const char	*trace;

@@ -37,7 +37,8 @@ static const char usage[] =
 "\n"
 "      --probe   record a program whose branches are known, compare, and print a report\n"
 "                to send in\n"
-"      --json    print an object for each line\n";
+"      --json    print an object for each line\n"
+"  -h, --help    this text\n";
 
 struct check {
 	bool	json;
@@ -248,8 +249,8 @@ static void check_tracer(struct check *check, const char *root)
 	else if (!tracers)
 		bad(check, "kernel", "%s: %s", path, strerror(errno));
 	else if (kernel_config() == 1 || check->failed)
-		bad(check, "kernel", "%s does not offer the tracer on this machine; for the "
-		    "reason, run dmesg | grep bts", uts.release);
+		bad(check, "kernel", "%s does not offer the tracer on this machine; see "
+		    "dmesg | grep bts", uts.release);
 	else
 		bad(check, "kernel", "%s has no bts tracer; boot a kernel with CONFIG_BTS_TRACER=y "
 		    "(make deb builds one)", uts.release);

@@ -30,7 +30,8 @@ static const char usage[] =
 "  perf record --per-thread -e intel_bts// COMMAND    both sides, as root\n"
 "\n"
 "  -i, --input FILE    the file of perf (perf.data)\n"
-"  -o, --output FILE   the trace (trace.dat)\n";
+"  -o, --output FILE   the trace (trace.dat)\n"
+"  -h, --help          this text\n";
 
 #define CANNOT	"branches:u (the user side only, switches without addresses; branches may be lost)"
 

@@ -34,7 +34,8 @@ static const char usage[] =
 "\n"
 "  -i, --input FILE   the trace (trace.dat)\n"
 "      --stats        print the tracer's counters, too\n"
-"      --json         print one object, and the summary of a trace of trace-cmd as a second\n";
+"      --json         print one object, and the summary of a trace of trace-cmd as a second\n"
+"  -h, --help         this text\n";
 
 /* Return the value of the first line "KEY: value", or NULL. The value ends with the line. */
 static const char *find_value(const char *text, const char *key)

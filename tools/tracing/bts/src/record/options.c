@@ -42,6 +42,7 @@ static const char usage[] =
 "                       PIDs, and may lose branches. intel_bts uses perf and records both\n"
 "                       sides; it needs root, and a kernel without page table isolation.\n"
 "                       vm runs COMMAND in the emulated machine, on any x86-64 machine\n"
+"  -h, --help           this text\n"
 "\n"
 "The emulated machine (--backend vm):\n"
 "      --vm-write DIR   keep what COMMAND writes below DIR; all else is dropped. May be\n"
