@@ -522,6 +522,8 @@ static void bts_prepare(struct trace_array *tr)
 	struct bts_instance *b = tr->bts;
 	int cpu;
 
+	/* A CPU that comes online gets its packer and backlog concurrently. */
+	guard(cpus_read_lock)();
 	for_each_possible_cpu(cpu) {
 		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
 

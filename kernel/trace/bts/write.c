@@ -120,6 +120,8 @@ bool bts_show_losses(struct bts_cpu *c, bool hold)
 
 	if (!c->loss.pending)
 		return true;
+	/* User space can read the padding at the end of the entry. */
+	memset(&row, 0, sizeof(row));
 	tracing_generic_entry_update(&row.ent, TRACE_BTS_LOST, tracing_gen_ctx());
 	row.ent.pid = c->loss.pid;
 	for (*cause = 0; *cause < BTS_LOST_CAUSES; (*cause)++) {
