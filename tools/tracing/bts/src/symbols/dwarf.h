@@ -33,5 +33,12 @@ void units_end(struct units *u);
 const char *unit_path(struct object *o, const char *dir, const char *name);
 /* lines.c: return the directory in which the unit was compiled, or NULL. */
 const char *unit_dir(Dwarf_Die *unit);
+/*
+ * lines.c: report whether @addr, an address in the debug information, is in the code of the object.
+ * The code of discarded functions (--gc-sections, COMDAT) has an address near 0 or near UINT64_MAX.
+ */
+bool is_code(const struct object *o, uint64_t addr);
+/* inlines.c: report whether the DIE has code, and all of this code was discarded. */
+bool is_discarded(const struct object *o, Dwarf_Die *die);
 
 #endif

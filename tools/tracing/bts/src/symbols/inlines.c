@@ -132,6 +132,19 @@ static struct sym *function_of(struct inline_table *t, Dwarf_Die *die, uint64_t 
 	return function_get(t, &f);
 }
 
+bool is_discarded(const struct object *o, Dwarf_Die *die)
+{
+	Dwarf_Addr base, low, high;
+	ptrdiff_t at = 0;
+
+	if (!dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges))
+		return false;
+	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0)
+		if (low < high && is_code(o, low))
+			return false;
+	return true;
+}
+
 /* Add and return a call. Return @outer if the call has no code or no name. */
 static struct inlined *call_add(struct inline_table *t, Dwarf_Die *die, struct inlined *outer)
 {
@@ -140,7 +153,7 @@ static struct inlined *call_add(struct inline_table *t, Dwarf_Die *die, struct i
 	ptrdiff_t at = 0;
 
 	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
-		if (low >= high)
+		if (low >= high || !is_code(t->object, low))
 			continue;
 		if (!call) {
 			call = mem_zalloc(1, sizeof(*call));
@@ -176,9 +189,12 @@ static void read_children(struct inline_table *t, Dwarf_Die *parent, struct inli
 		if (dwarf_dieoffset(&die) <= t->last)
 			return;
 		t->last = dwarf_dieoffset(&die);
-		if (dwarf_tag(&die) == DW_TAG_subprogram)
+		if (dwarf_tag(&die) == DW_TAG_subprogram) {
+			if (is_discarded(t->object, &die))
+				continue;
 			inner = NULL;
-		else if (dwarf_tag(&die) == DW_TAG_inlined_subroutine)
+		}
+		if (dwarf_tag(&die) == DW_TAG_inlined_subroutine)
 			inner = call_add(t, &die, outer);
 		read_children(t, &die, inner, nesting + 1);
 	} while (!dwarf_siblingof(&die, &die));
@@ -258,6 +274,20 @@ static void name_functions(struct inline_table *t)
 	}
 }
 
+/* Read a unit or, if the unit's DIEs are in another file (-gsplit-dwarf), those DIEs. */
+static void read_unit(struct inline_table *t, Dwarf_Die *unit)
+{
+	Dwarf_Die apart = {};
+
+	if (is_discarded(t->object, unit))
+		return;
+	t->dir = unit_dir(unit);
+	if (!dwarf_cu_info(unit->cu, NULL, NULL, NULL, &apart, NULL, NULL, NULL) && apart.cu)
+		unit = &apart;
+	t->last = dwarf_dieoffset(unit);
+	read_children(t, unit, NULL, 0);
+}
+
 static struct inline_table *table_of(struct object *o)
 {
 	struct inline_table *t = o->inlines;
@@ -269,11 +299,8 @@ static struct inline_table *table_of(struct object *o)
 	t->object = o;
 	o->inlines = t;
 	units_begin(&units, o);
-	while (units_next(&units)) {
-		t->dir = unit_dir(&units.die);
-		t->last = dwarf_dieoffset(&units.die);
-		read_children(t, &units.die, NULL, 0);
-	}
+	while (units_next(&units))
+		read_unit(t, &units.die);
 	t->dir = NULL;
 	units_end(&units);
 	flatten(t);

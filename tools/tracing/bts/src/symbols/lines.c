@@ -3,8 +3,9 @@
  * Find the file and line of an address in DWARF's line tables.
  *
  * The first look-up in an object reads all its line tables into one array, which is sorted by
- * address. libdw's own look-up is not used, because it searches all units each time. An entry
- * without a line marks the end of a stretch of code, so the code after the stretch has no line.
+ * address. libdw's own look-up is not used, because it searches all units each time, and because it
+ * also finds the lines of discarded functions. An entry without a line marks the end of a stretch
+ * of code, so the code after the stretch has no line.
  */
 #include <dwarf.h>
 #include <fcntl.h>
@@ -15,14 +16,19 @@
 #include "lib/mem.h"
 #include "lib/sorted.h"
 #include "dwarf.h"
+#include "line_program.h"
 
 /**
  * struct unit - a compilation unit
  * @dir:	the directory to which relative file names refer
  * @names:	the names of its files; each name is NULL until it is used for the first time
+ * @within:	a sequence of rows has begun
+ * @live:	the sequence is not that of a discarded function
  */
 struct unit {
 	struct object	*object;
+	bool		within;
+	bool		live;
 	const char	*dir;
 	Dwarf_Files	*files;
 	const char	**names;
@@ -49,16 +55,27 @@ const char *unit_dir(Dwarf_Die *unit)
 	return dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &dir));
 }
 
-static const char *file_name(struct unit *u, Dwarf_Line *line)
+bool is_code(const struct object *o, uint64_t addr)
 {
-	Dwarf_Files *files;
-	size_t i;
+	size_t nr;
 
-	if (dwarf_line_file(line, &files, &i) || files != u->files || i >= u->nr)
+	if (!addr)
+		return false;
+	addr += o->debug_bias;
+	/* The segments of the kernel contain only the code that was recorded. */
+	if (o->kernel || !o->nr_segments)
+		return true;
+	nr = sorted_upto(o->segments, o->nr_segments, sizeof(*o->segments), addr);
+	return nr && addr - o->segments[nr - 1].vaddr < o->segments[nr - 1].size;
+}
+
+static const char *file_name(struct unit *u, uint64_t i)
+{
+	if (i >= u->nr)
 		return NULL;
 	if (!u->names[i])
 		u->names[i] = unit_path(u->object, u->dir,
-					dwarf_filesrc(files, i, NULL, NULL));
+					dwarf_filesrc(u->files, i, NULL, NULL));
 	return u->names[i];
 }
 
@@ -73,32 +90,38 @@ static void add_line(struct object *o, uint64_t addr, const char *file, int line
 	o->nr_lines++;
 }
 
-static void read_line(struct unit *u, Dwarf_Line *line)
+static void read_row(void *ctx, const struct line_row *row)
 {
+	struct unit *u = ctx;
 	struct object *o = u->object;
 	const char *file;
-	Dwarf_Addr addr;
-	int number;
-	bool end;
 
-	if (!line || dwarf_lineaddr(line, &addr) || dwarf_lineendsequence(line, &end) ||
-	    dwarf_lineno(line, &number))
+	if (!u->within)
+		u->live = is_code(o, row->addr);
+	u->within = !row->end;
+	if (!u->live)
 		return;
-	file = end ? NULL : file_name(u, line);
-	add_line(o, addr + o->debug_bias, file, file ? number : 0);
+	file = row->end ? NULL : file_name(u, row->file);
+	add_line(o, row->addr + o->debug_bias, file, file ? row->line : 0);
 }
 
-static void read_unit(struct object *o, Dwarf_Die *die)
+/* Type units and partial units have the line program of another unit. */
+static bool has_lines(Dwarf_Die *die)
+{
+	return dwarf_tag(die) != DW_TAG_type_unit && dwarf_tag(die) != DW_TAG_partial_unit;
+}
+
+static void read_unit(struct object *o, Dwarf_Die *die, const Elf_Data *program)
 {
 	struct unit u = { .object = o, .dir = unit_dir(die) };
-	Dwarf_Lines *lines;
-	size_t nr;
+	Dwarf_Attribute attr;
+	Dwarf_Word offset;
 
-	if (dwarf_getsrclines(die, &lines, &nr) || dwarf_getsrcfiles(die, &u.files, &u.nr))
+	if (!has_lines(die) || dwarf_getsrcfiles(die, &u.files, &u.nr) ||
+	    dwarf_formudata(dwarf_attr(die, DW_AT_stmt_list, &attr), &offset))
 		return;
 	u.names = mem_zalloc(u.nr, sizeof(*u.names));
-	for (size_t i = 0; i < nr; i++)
-		read_line(&u, dwarf_onesrcline(lines, i));
+	line_program_run(program->d_buf, program->d_size, offset, read_row, &u);
 	free(u.names);
 }
 
@@ -162,14 +185,32 @@ void units_end(struct units *u)
 		close(u->fd);
 }
 
+/* Return the section with the line programs. libdw has decompressed its data. */
+static Elf_Data *line_section(Dwarf *dwarf)
+{
+	Elf *elf = dwarf ? dwarf_getelf(dwarf) : NULL;
+	Elf_Scn *scn = NULL;
+	const char *name;
+	GElf_Shdr sh;
+
+	while (elf && (scn = elf_nextscn(elf, scn))) {
+		name = gelf_getshdr(scn, &sh) ? elf_section_name(elf, &sh) : "";
+		if (!strcmp(name, ".debug_line") || !strcmp(name, ".zdebug_line"))
+			return elf_getdata(scn, NULL);
+	}
+	return NULL;
+}
+
 static void read_lines(struct object *o)
 {
+	const Elf_Data *program;
 	struct units units;
 
 	o->lines_read = true;
 	units_begin(&units, o);
-	while (units_next(&units))
-		read_unit(o, &units.die);
+	program = line_section(units.dwarf);
+	while (program && units_next(&units))
+		read_unit(o, &units.die, program);
 	units_end(&units);
 	sort_lines(o);
 }
