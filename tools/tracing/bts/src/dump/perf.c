@@ -246,7 +246,7 @@ static void put_map(struct perf_dump *p, struct task *t, uint64_t ts, const stru
 
 static struct perf_process *process_of(struct perf_dump *p, const struct task *t)
 {
-	const struct tally_key key = { .b_addr = t->tgid };
+	const struct tally_key key = { .a = p, .b_addr = t->tgid };
 	struct tally_entry *entry = tally_get(&p->processes, &key);
 	size_t nr = p->processes.nr;
 
