@@ -239,6 +239,7 @@ void elf_sym(struct sym_list *list, Elf *elf, GElf_Sym *s, uint64_t addr, const 
 {
 	int type = GELF_ST_TYPE(s->st_info), bind = GELF_ST_BIND(s->st_info);
 	unsigned int rank = RANK_NOTYPE;
+	bool open;
 
 	/*
 	 * An STT_FILE symbol precedes the local symbols of its file. The symbols that the
@@ -253,10 +254,13 @@ void elf_sym(struct sym_list *list, Elf *elf, GElf_Sym *s, uint64_t addr, const 
 	if (type != STT_NOTYPE)
 		rank = bind == STB_GLOBAL ? RANK_GLOBAL :
 		       bind == STB_WEAK ? RANK_WEAK : RANK_LOCAL;
-	if (!s->st_size && rank != RANK_NOTYPE)
+	open = !s->st_size;
+	if (open && rank != RANK_NOTYPE)
 		s->st_size = rest_of_section(elf, s);
 	sym_list_add(list, addr, s->st_size, name, rank);
 	list->list[list->nr - 1].file = *file;
+	list->list[list->nr - 1].open = open;
+	list->list[list->nr - 1].global = bind != STB_LOCAL;
 }
 
 bool elf_read(struct object *o, const char *path, const struct object_key *key,

@@ -236,7 +236,8 @@ uint32_t elf_build_id(const char *path, uint8_t *id);
 
 /*
  * symbols.c: a symbol of an unsorted list, in which symbols may overlap. If @bound is set, the name
- * may mark the start or the end of a section.
+ * may mark the start or the end of a section. If @open is set, @size is unknown or assumed. If
+ * @global is set, other files can use the symbol.
  */
 struct sym_add {
 	uint64_t	addr;
@@ -245,6 +246,8 @@ struct sym_add {
 	const char	*file;
 	unsigned int	rank;
 	bool		bound;
+	bool		open;
+	bool		global;
 };
 
 struct sym_list {

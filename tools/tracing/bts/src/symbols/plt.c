@@ -11,6 +11,9 @@
  *	push $N; jmp .plt	in .plt with IBT, for the first call; N is the number of the
  *				relocation in .rela.plt
  *
+ * In a static program, a stub of an ifunc has a relocation with the address of the resolver, which
+ * has the name of the function. lld puts such stubs into .iplt.
+ *
  * In 32-bit code, SLOT is the slot's address or, in jmp *SLOT(%ebx), the slot's offset in the
  * global offset table, and N is a byte offset in .rel.plt. The name of all other code in these
  * sections is [plt].
@@ -46,7 +49,7 @@ struct slots {
 	uint64_t	got;
 };
 
-static const char *reloc_name(Elf *elf, const GElf_Shdr *rela, const GElf_Rel *r)
+static const char *reloc_name(Elf *elf, const GElf_Shdr *rela, const GElf_Rela *r)
 {
 	Elf_Scn *scn = elf_getscn(elf, rela->sh_link);
 	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
@@ -60,24 +63,48 @@ static const char *reloc_name(Elf *elf, const GElf_Shdr *rela, const GElf_Rel *r
 	return name && *name ? name : NULL;
 }
 
-/* Read a REL or RELA relocation, without the addend. */
-static bool get_reloc(Elf_Data *data, const GElf_Shdr *sh, size_t i, GElf_Rel *r)
+/* Return the name of a function at the address, or NULL. */
+static const char *function_at(const struct sym_list *list, uint64_t addr)
 {
-	GElf_Rela rela;
+	for (size_t i = 0; i < list->nr; i++)
+		if (list->list[i].addr == addr && list->list[i].rank > 1)
+			return list->list[i].name;
+	return NULL;
+}
 
-	if (sh->sh_type == SHT_REL)
-		return gelf_getrel(data, i, r);
-	if (!gelf_getrela(data, i, &rela))
+/* Read a REL or RELA relocation. Set the addend to 0 if it is not in the relocation. */
+static bool get_reloc(Elf_Data *data, const GElf_Shdr *sh, size_t i, GElf_Rela *r)
+{
+	GElf_Rel rel;
+
+	if (sh->sh_type == SHT_RELA)
+		return gelf_getrela(data, i, r);
+	if (!gelf_getrel(data, i, &rel))
 		return false;
-	*r = (GElf_Rel) { .r_offset = rela.r_offset, .r_info = rela.r_info };
+	*r = (GElf_Rela) { .r_offset = rel.r_offset, .r_info = rel.r_info };
 	return true;
 }
 
-static void read_relocs(struct slots *slots, Elf *elf, Elf_Scn *scn, bool plt)
+/* Return the name of the function whose address a slot will contain, or NULL. */
+static const char *slot_name(Elf *elf, const GElf_Shdr *sh, const GElf_Rela *r,
+			     const struct sym_list *list, bool bits32)
+{
+	unsigned int type = GELF_R_TYPE(r->r_info);
+
+	if (!bits32 && type == R_X86_64_IRELATIVE)
+		return function_at(list, r->r_addend);
+	/* R_386_JMP_SLOT and R_386_GLOB_DAT have the same numbers as these types. */
+	if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
+		return NULL;
+	return reloc_name(elf, sh, r);
+}
+
+static void read_relocs(struct slots *slots, Elf *elf, Elf_Scn *scn, bool plt,
+			const struct sym_list *list)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
 	GElf_Shdr sh;
-	GElf_Rel r;
+	GElf_Rela r;
 	size_t nr;
 
 	if (!data || !gelf_getshdr(scn, &sh) || !sh.sh_entsize)
@@ -87,13 +114,8 @@ static void read_relocs(struct slots *slots, Elf *elf, Elf_Scn *scn, bool plt)
 	if (plt)
 		slots->by_number = mem_zalloc(nr, sizeof(*slots->by_number));
 	for (size_t i = 0; i < nr && get_reloc(data, &sh, i, &r); i++) {
-		unsigned int type = GELF_R_TYPE(r.r_info);
-		const char *name;
+		const char *name = slot_name(elf, &sh, &r, list, slots->bits32);
 
-		/* R_386_JMP_SLOT and R_386_GLOB_DAT have the same numbers as the types below. */
-		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
-			continue;
-		name = reloc_name(elf, &sh, &r);
 		if (!name)
 			continue;
 		slots->list[slots->nr++] = (struct slot) { .addr = r.r_offset, .name = name };
@@ -111,7 +133,7 @@ static int compare(const void *left, const void *right)
 	return a->addr < b->addr ? -1 : a->addr > b->addr;
 }
 
-static void read_slots(struct slots *slots, Elf *elf)
+static void read_slots(struct slots *slots, Elf *elf, const struct sym_list *list)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;
@@ -121,7 +143,7 @@ static void read_slots(struct slots *slots, Elf *elf)
 
 		if (sh.sh_type == SHT_RELA || sh.sh_type == SHT_REL)
 			read_relocs(slots, elf, scn, !slots->by_number &&
-				    (!strcmp(name, ".rela.plt") || !strcmp(name, ".rel.plt")));
+				    (!strcmp(name, ".rela.plt") || !strcmp(name, ".rel.plt")), list);
 		/* The global offset table starts at .got.plt or, without this section, at .got. */
 		if (!strcmp(name, ".got.plt") || (!strcmp(name, ".got") && !slots->got))
 			slots->got = sh.sh_addr;
@@ -200,14 +222,16 @@ void plt_syms(struct object *o, Elf *elf, struct sym_list *list)
 {
 	struct slots slots = {};
 	Elf_Scn *scn = NULL;
+	const char *name;
 	GElf_Shdr sh;
 
 	slots.bits32 = gelf_getclass(elf) == ELFCLASS32;
-	read_slots(&slots, elf);
+	read_slots(&slots, elf, list);
 	while ((scn = elf_nextscn(elf, scn))) {
 		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_PROGBITS)
 			continue;
-		if (!strncmp(elf_section_name(elf, &sh), ".plt", 4))
+		name = elf_section_name(elf, &sh);
+		if (!strncmp(name, ".plt", 4) || !strcmp(name, ".iplt"))
 			read_stubs(o, &slots, scn, &sh, list);
 	}
 	free(slots.by_number);

@@ -94,9 +94,15 @@ static void add_alias(struct object *o, const struct sym_add *a)
 	};
 }
 
+/*
+ * Skip labels inside a function. A label is a symbol without type and size. But if the size of the
+ * function is unknown, a global symbol may be the next function, because assemblers such as NASM
+ * set neither type nor size.
+ */
 void object_set_syms(struct object *o, struct sym_list *list)
 {
 	struct sym *syms = mem_zalloc(list->nr, sizeof(*syms));
+	bool open = false;
 	size_t nr = 0;
 
 	o->nr_aliases = 0;
@@ -111,9 +117,10 @@ void object_set_syms(struct object *o, struct sym_list *list)
 				add_alias(o, a);
 			continue;
 		}
-		/* Skip labels inside a function. A label is a symbol without a size. */
-		if (nr && a->rank <= 1 && a->addr < syms[nr - 1].end && !a->size)
+		if (nr && a->rank <= 1 && a->addr < syms[nr - 1].end && !a->size &&
+		    !(open && a->global))
 			continue;
+		open = a->open;
 		s->addr = a->addr;
 		s->end = a->size ? a->addr + a->size : UINT64_MAX;
 		s->name = a->name;
@@ -245,7 +252,10 @@ void kernel_syms(struct objects *all, const char *kallsyms)
 
 		if (!tab)
 			continue;
+		/* Without the module, the name may be one that can be demangled. */
 		*tab = 0;
+		kernel->syms[i].plain = sym_demangle(kernel, kernel->syms[i].linked, false);
+		kernel->syms[i].name = kernel->syms[i].plain;
 		kernel->syms[i].object = module_get(all, tab + 1);
 	}
 }

@@ -924,6 +924,27 @@ calls_in_perf() { # FUNCTION
 	grep -c "=> *[0-9a-f]* $1+0x0 " "$work/text"
 }
 
+# A discarded function must not appear in the place of the code that has its addresses.
+judge_discarded() { # TRACE
+	"$bts" top --inline --by line -n 0 "$1.dat" >"$work/lines" &&
+		[ "$(grep -c '/discard\.c:' "$work/lines")" -gt 5 ] &&
+		! grep 'discarded\.h' "$work/lines" &&
+		! "$bts" top --inline -n 0 "$1.dat" | grep -w large
+}
+
+judge_untyped() {
+	"$bts" replay untyped.dat >"$work/replay" &&
+		[ "$(grep -c ' first$' "$work/replay")" -eq 2 ] &&
+		[ "$(grep -c ' second$' "$work/replay")" -eq 1 ] && ! grep -q again "$work/replay"
+}
+
+# In a static program, the stubs of the functions that the C library chooses have these names.
+judge_stubs() {
+	"$bts" report --no-lines static-lld.dat >"$work/report" &&
+		grep -q -- '-> strlen@plt+0x0 ' "$work/report" &&
+		grep -q -- '-> strchr@plt+0x0 ' "$work/report"
+}
+
 judge_perf() {
 	for trace in calls throws kernel-tree; do
 		"$bts" dump -f perf -o "$work/perf.data" "$trace.dat" >"$work/said" &&
@@ -1223,6 +1244,10 @@ judge profiles create_llvm_prof "llvm-profgen, AutoFDO and clang accept the prof
 perf2bolt=$(newest perf2bolt)
 judge bolt "${perf2bolt:-perf2bolt}" "perf2bolt accepts the profile with addresses" \
 	judge_bolt_pa "$perf2bolt" "$bolt"
+judge discarded - "discarded functions, ld.bfd" judge_discarded discard-bfd
+judge discarded - "discarded functions, lld" judge_discarded discard-lld
+judge untyped - "functions whose symbols have no type and no size" judge_untyped
+judge stubs - "stubs in a static program, lld" judge_stubs
 judge perf perf "perf script prints each branch of the dump" judge_perf
 judge losses - "present and lost branches together are the whole trace" judge_losses
 judge clones python3 "processes at different addresses have the same branches and calls" \

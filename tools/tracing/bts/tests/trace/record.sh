@@ -90,6 +90,13 @@ if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	gcc -O1 -g -o loads "$progs/loads.c" -ldl
 	gcc -O1 -g -shared -fPIC -o library.so "$progs/library.c"
 	gcc -O1 -g -shared -fPIC -Dtwice=thrice -o other.so "$progs/library.c"
+	seq 3000 | sed 's/.*/s = s * & + sink;/' >discarded.h
+	for linker in bfd lld; do
+		gcc -O1 -g -ffunction-sections -Wl,--gc-sections -fuse-ld=$linker -I. \
+			-o discard-$linker "$progs/discard.c"
+	done
+	gcc -nostdlib -static -o untyped "$progs/untyped.S"
+	gcc -O1 -g -static -fuse-ld=lld -o static-lld "$progs/ifunc.c"
 	# Do not turn conditional jumps into straight code, because the profile counts the jumps'
 	# directions. Use DWARF 4, because create_llvm_prof cannot read later versions.
 	jumps='-mllvm -phi-node-folding-threshold=0 -mllvm -two-entry-phi-node-folding-threshold=0
@@ -138,6 +145,10 @@ record signals ./signals
 record jit ./jit
 record jitdump ./jitdump
 record loads ./loads "$dir/library.so" twice "$dir/other.so" thrice "$dir/library.so" twice
+record discard-bfd ./discard-bfd
+record discard-lld ./discard-lld
+record untyped ./untyped
+record static-lld ./static-lld
 record tree-c ./tree-c
 record tree-cc ./tree-cc
 record fibers ./fibers
