@@ -127,7 +127,8 @@ static void remove_trace(const char *trace)
 static void stop_on_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGHUP };
-	struct sigaction action = { .sa_handler = stop };
+	/* Let a write() to a pipe go on, because stdio would lose the output. */
+	struct sigaction action = { .sa_handler = stop, .sa_flags = SA_RESTART };
 
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		if (signals[i] != SIGHUP || !process_ignores_hangup())

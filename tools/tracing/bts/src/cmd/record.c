@@ -62,6 +62,7 @@ struct record {
 	char			*path;
 	char			*name;		/* the trace's name in messages */
 	char			*about;		/* command, user, date, machine */
+	char			*stats;		/* bts_stats when the last file was written */
 	struct kernel_code	*code;		/* read before tracing begins */
 	int			signals;
 	unsigned int		nr_written;
@@ -228,8 +229,8 @@ static enum reason wait_for_end(struct record *rec)
 /*
  * When tracing is switched off, all held branches (see bts-block) are dropped. So first wait until
  * the reader threads have made room in the ring buffer, and the kernel has delivered these
- * branches. The kernel delivers branches in order, so wait until the counter "delivered" has grown
- * by the number of held branches.
+ * branches and rows. The kernel delivers branches in order, so it has delivered the held branches
+ * when the counter "delivered" has grown by their number. Rows have no such order.
  */
 static void wait_for_held(const struct record *rec)
 {
@@ -244,7 +245,7 @@ static void wait_for_held(const struct record *rec)
 		free(stats);
 		if (!until)
 			until = delivered + held;
-		if (!(held + rows) || delivered >= until)
+		if (!rows && (!held || delivered >= until))
 			return;
 		usleep(HELD_POLL_US);
 	}
@@ -403,6 +404,17 @@ static int finish_file(struct record *rec, const struct look_counts *counts, cha
 	return ret;
 }
 
+/* Return bts_stats, without the losses that are in an earlier file (--rearm). */
+static char *stats_of_file(struct record *rec)
+{
+	char *all = instance_read(rec->inst, "bts_stats");
+	char *stats = all ? stats_since(all, rec->stats) : NULL;
+
+	free(rec->stats);
+	rec->stats = all;
+	return stats;
+}
+
 static int write_file(struct record *rec)
 {
 	struct look_counts counts = {};
@@ -416,7 +428,7 @@ static int write_file(struct record *rec)
 	if (!rec->collector || collector_finish(rec->collector, &counts))
 		ret = -1;
 	rec->collector = NULL;
-	stats = instance_read(rec->inst, "bts_stats");
+	stats = stats_of_file(rec);
 	/* Finish the file even after a failure, because the earlier data is good. */
 	if (!stats || finish_file(rec, &counts, stats))
 		ret = -1;
@@ -450,7 +462,8 @@ static int run(struct record *rec)
 		}
 		if (write_file(rec) || reason == TROUBLE)
 			return -1;
-		if (reason != TRIGGERED || rec->nr_written > rec->options.rearm)
+		if (reason != TRIGGERED || rec->nr_written > rec->options.rearm ||
+		    targets_ended(&rec->targets))
 			return 0;
 		if (rearm(rec))
 			return -1;
@@ -498,6 +511,7 @@ static void clean_up(struct record *rec)
 		instance_remove(rec->inst);
 	kernel_code_free(rec->code);
 	free(rec->about);
+	free(rec->stats);
 	free(rec->name);
 	free(rec->path);
 }

@@ -210,7 +210,7 @@ static void add_record(struct vm_recording *rec)
 	if (o->flight)
 		add(rec, o->circular ? mem_strdup("--flight") :
 		    mem_format("--flight=%lluk", (unsigned long long)o->buffer_kb));
-	else if (o->buffer_kb)
+	if (o->buffer_kb && (!o->flight || o->circular))
 		add(rec, mem_format("-m%lluk", (unsigned long long)o->buffer_kb));
 	add_value(rec, "--on", o->on);
 	add_number(rec, "--rearm", o->rearm);

@@ -47,10 +47,13 @@ struct replay {
 	struct bts_frame	pending_frame;
 };
 
+/* In bts_frame.user: -D hides the frame and its callees. */
+#define LEVEL_DEEP	UINTPTR_MAX
+
 /* Return the level at which the frame is printed, or 0 if the frame is hidden. */
 static uintptr_t level_of(const struct bts_frame *f)
 {
-	return (uintptr_t)f->user;
+	return f->user == (void *)LEVEL_DEEP ? 0 : (uintptr_t)f->user;
 }
 
 /* Return the level of the task's innermost frame, or 0 if the task has no frame. */
@@ -203,14 +206,16 @@ static bool within_unwanted(const struct replay *r, const struct bts_task *t, un
 	return false;
 }
 
-/* Return a new frame's level, or 0 if -F, -N or -D hides the frame. */
+/* Return a new frame's level, 0 if -F or -N hides the frame, or LEVEL_DEEP if -D hides it. */
 static uintptr_t new_level(const struct replay *r, const struct bts_task *t,
 			   const struct bts_frame *f)
 {
 	uintptr_t above = 0;
 
 	if (f->depth)
-		above = level_of(bts_frame(r->trace, t, f->depth - 1));
+		above = (uintptr_t)bts_frame(r->trace, t, f->depth - 1)->user;
+	if (above == LEVEL_DEEP)
+		return LEVEL_DEEP;
 	if (role(r, f->sym) & ROLE_WITHOUT)
 		return 0;
 	/* Hide the callees of a hidden frame, unless -F names the callee. */
@@ -220,7 +225,7 @@ static uintptr_t new_level(const struct replay *r, const struct bts_task *t,
 		return 0;
 	if (!above && r->only && r->without && within_unwanted(r, t, f->depth))
 		return 0;
-	return r->depth && above >= r->depth ? 0 : above + 1;
+	return r->depth && above >= r->depth ? LEVEL_DEEP : above + 1;
 }
 
 static int enter(void *ctx, const struct bts_task *t, struct bts_frame *f)
@@ -228,7 +233,7 @@ static int enter(void *ctx, const struct bts_task *t, struct bts_frame *f)
 	struct replay *r = ctx;
 
 	f->user = (void *)new_level(r, t, f);
-	if (!f->user)
+	if (!level_of(f))
 		return 0;
 	r->found = true;
 	if (r->json) {
@@ -246,7 +251,7 @@ static int leave(void *ctx, const struct bts_task *t, struct bts_frame *f)
 	struct replay *r = ctx;
 	bool leaf = r->pending == t && r->pending_frame.depth == f->depth;
 
-	if (!f->user)
+	if (!level_of(f))
 		return 0;
 	if (r->json) {
 		json_leave(r, t, f);

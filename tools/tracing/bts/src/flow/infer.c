@@ -20,6 +20,7 @@
  */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/mem.h"
 #include "symbols/code.h"
@@ -43,12 +44,20 @@ static int row(struct pipe_private *v, struct task *t, enum row_type type, uint6
 	return pipe_row(v, t, &row);
 }
 
+/*
+ * Store the address where a handler interrupts the task. If there is no room, drop the oldest
+ * address, which may be that of a handler that ended with siglongjmp().
+ */
 static void interrupt(struct task *t)
 {
 	if (!t->interrupted)
 		t->interrupted = mem_alloc(NESTED_MAX * sizeof(*t->interrupted));
-	if (t->nr_interrupted < NESTED_MAX)
-		t->interrupted[t->nr_interrupted++] = t->at;
+	if (t->nr_interrupted == NESTED_MAX) {
+		t->nr_interrupted--;
+		memmove(t->interrupted, t->interrupted + 1,
+			t->nr_interrupted * sizeof(*t->interrupted));
+	}
+	t->interrupted[t->nr_interrupted++] = t->at;
 }
 
 /* Count a run that ends at a kernel entry, unless the run is impossible or its start is unknown. */

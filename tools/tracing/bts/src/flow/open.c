@@ -149,6 +149,15 @@ char *pipe_warning(const struct pipe *p)
 	return text;
 }
 
+/* Add a line if the chosen clock, which is in brackets, does not count nanoseconds. */
+static void add_clock(const struct pipe *p, struct bytes *out)
+{
+	const char *clock = p->private->dat->clock.text;
+
+	if (clock && (strstr(clock, "[x86-tsc]") || strstr(clock, "[counter]")))
+		bytes_format(out, "# the trace's clock does not count nanoseconds, so times are wrong\n");
+}
+
 /* Add a line for each file that is unreadable, or that may have changed since the recording. */
 static void add_changed(const struct pipe *p, struct bytes *out)
 {
@@ -188,6 +197,7 @@ void pipe_bill_text(const struct pipe *p, struct bytes *out)
 {
 	const struct pipe_bill *b = &p->bill;
 
+	add_clock(p, out);
 	add_changed(p, out);
 	bytes_format(out, "# ");
 	add_count(out, b->branches, "branch", "branches");

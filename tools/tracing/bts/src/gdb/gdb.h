@@ -36,6 +36,7 @@ struct gdb_block {
  * @cut_begin:	the start of the block that an interrupt cut short, or 0
  * @cut_end:	the address of the instruction that was not executed because of the interrupt
  * @cut_at:	the place of @cut_end
+ * @visits:	the number of branches to user space so far
  */
 struct gdb_thread {
 	int			tid;
@@ -48,13 +49,15 @@ struct gdb_thread {
 	uint64_t		cut_begin;
 	uint64_t		cut_end;
 	struct place		cut_at;
+	uint64_t		visits;
 };
 
 /**
  * struct gdb_image - a file that the process has mapped
  * @object:	the file
  * @bias:	the address of a byte in the process minus the byte's address in the file
- * @visit:	value of gdb_session.visit when the file was mapped
+ * @thread:	the thread whose row reports the mapping
+ * @visit:	the value of @thread->visits at this row
  * @constants:	the @nr_constants read-only segments of the file
  * @nr_constants: the number of @constants
  * @entry:	the entry point, an address in the file
@@ -67,6 +70,7 @@ struct gdb_thread {
 struct gdb_image {
 	struct object	*object;
 	uint64_t	bias;
+	const struct gdb_thread *thread;
 	uint64_t	visit;
 	struct segment	*constants;
 	size_t		nr_constants;
@@ -90,7 +94,6 @@ struct gdb_image {
  * @stop:	the place, as the number of branches and rows before the place
  * @seen:	the number of branches and rows that have been read so far
  * @ts:		the time of the place, in nanoseconds
- * @visit:	the number of branches to user space so far
  * @images:	the mapped files, the latest mapping last
  * @program:	the program's file, or NULL
  * @program_bias: the bias of the program's image
@@ -110,7 +113,6 @@ struct gdb_session {
 	uint64_t		stop;
 	uint64_t		seen;
 	uint64_t		ts;
-	uint64_t		visit;
 	struct gdb_image	*images;
 	size_t			nr_images;
 	struct object		*program;
@@ -140,9 +142,10 @@ struct gdb_block gdb_block_before(const struct gdb_thread *t, size_t nth);
 bool gdb_is_gap(struct gdb_block block);
 
 /* images.c */
-void gdb_add_image(struct gdb_session *g, const struct place *place, uint64_t addr);
-/* Keep only the files that were mapped after the last branch to user space. */
-void gdb_forget_images(struct gdb_session *g);
+void gdb_add_image(struct gdb_session *g, const struct gdb_thread *thread,
+		   const struct place *place, uint64_t addr);
+/* Keep only the files that @thread has mapped after its last branch to user space. */
+void gdb_forget_images(struct gdb_session *g, const struct gdb_thread *thread);
 /* Choose the first mapped file as the program, because exec() maps the program first. */
 void gdb_choose_program(struct gdb_session *g);
 /* Return the program, or NULL if unknown. */

@@ -60,11 +60,18 @@ static void read_headers(struct gdb_image *i)
 	elf_end(elf);
 }
 
+/* Report whether @thread has mapped the file after its last branch to user space. */
+static bool is_recent(const struct gdb_image *image, const struct gdb_thread *thread)
+{
+	return image->thread == thread && image->visit == thread->visits;
+}
+
 /*
  * Add a file as an image. All executable segments of the file belong to the same image. If the file
  * is mapped again, move the image to the end of the list.
  */
-void gdb_add_image(struct gdb_session *g, const struct place *place, uint64_t addr)
+void gdb_add_image(struct gdb_session *g, const struct gdb_thread *thread,
+		   const struct place *place, uint64_t addr)
 {
 	struct gdb_image image = { .object = place->sym->object, .bias = addr - place->addr };
 	size_t n = 0;
@@ -74,7 +81,7 @@ void gdb_add_image(struct gdb_session *g, const struct place *place, uint64_t ad
 	while (n < g->nr_images && (g->images[n].object != image.object ||
 				    g->images[n].bias != image.bias))
 		n++;
-	if (n < g->nr_images && g->images[n].visit == g->visit)
+	if (n < g->nr_images && is_recent(&g->images[n], thread))
 		return;
 	if (n == g->nr_images) {
 		read_headers(&image);
@@ -85,16 +92,17 @@ void gdb_add_image(struct gdb_session *g, const struct place *place, uint64_t ad
 		memmove(&g->images[n], &g->images[n + 1],
 			(g->nr_images - n - 1) * sizeof(*g->images));
 	}
-	image.visit = g->visit;
+	image.thread = thread;
+	image.visit = thread->visits;
 	g->images[g->nr_images - 1] = image;
 }
 
-void gdb_forget_images(struct gdb_session *g)
+void gdb_forget_images(struct gdb_session *g, const struct gdb_thread *thread)
 {
 	size_t kept = 0;
 
 	for (size_t n = 0; n < g->nr_images; n++) {
-		if (g->images[n].visit == g->visit)
+		if (is_recent(&g->images[n], thread))
 			g->images[kept++] = g->images[n];
 		else
 			free(g->images[n].constants);

@@ -3,7 +3,7 @@
  * Read the trace a second time, up to the place that position.c has found. Create the blocks of
  * each thread, and list the files that the process has mapped at this place.
  *
- * A row for the mapping of [vdso] shows that exec() has replaced all mappings, so all mappings that
+ * A row for the mapping of the vDSO shows that exec() has replaced all mappings, so all mappings that
  * existed before exec() are removed. If the process runs another program now, earlier blocks are
  * dropped, because gdb can only handle one program. (The kernel also reports all mappings when
  * recording continues after a pause. In this case, the program has not changed.)
@@ -38,7 +38,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 		const struct step own = pipe_step(&g->pipe, t, s);
 
 		gdb_add_step(thread, &own, g->window, g->kernel);
-		g->visit += !is_kernel(s->to);
+		thread->visits += !is_kernel(s->to);
 		thread->cpu = t->cpu;
 	}
 	/* Stop at the place, because later mappings could replace mappings that are valid there. */
@@ -54,12 +54,12 @@ static bool is_missing(const struct gdb_session *g, const struct row *row)
 	       (g->kernel || !row->to || !is_kernel(row->from) || !is_kernel(row->to));
 }
 
-static void new_program(struct gdb_session *g)
+static void new_program(struct gdb_session *g, const struct gdb_thread *thread)
 {
 	const struct object *program = g->program;
 	uint64_t bias = g->program_bias;
 
-	gdb_forget_images(g);
+	gdb_forget_images(g, thread);
 	gdb_choose_program(g);
 	if (!program || (g->program == program && g->program_bias == bias))
 		return;
@@ -70,10 +70,13 @@ static void new_program(struct gdb_session *g)
 static void add_mapping(struct gdb_session *g, struct task *t, const struct row *row)
 {
 	struct place place = place_find(&g->pipe, t, row->from);
+	const struct gdb_thread *thread = thread_of(g, t);
+	const char *path = place.sym->object->path;
 
-	gdb_add_image(g, &place, row->from);
-	if (!strcmp(place.sym->object->path, "[vdso]"))
-		new_program(g);
+	gdb_add_image(g, thread, &place, row->from);
+	/* The vDSO of a 32-bit program is called [vdso32]. */
+	if (!strcmp(path, "[vdso]") || !strcmp(path, "[vdso32]"))
+		new_program(g, thread);
 }
 
 static int row(void *ctx, struct task *t, const struct row *row)

@@ -53,6 +53,39 @@ unsigned long long stats_number(const char *text, const char *name)
 	return 0;
 }
 
+static bool adds_up(const char *name, size_t length)
+{
+	static const char waited[] = "blocked_ns";
+
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
+		if (!strncmp(counters[i].name, name, length) && !counters[i].name[length])
+			return true;
+	return length == strlen(waited) && !strncmp(waited, name, length);
+}
+
+char *stats_since(const char *stats, const char *before)
+{
+	struct bytes text = {};
+
+	for (const char *line = stats, *next; *line; line = next) {
+		size_t length = strcspn(line, ":\n");
+
+		next = line + strcspn(line, "\n");
+		next += *next == '\n';
+		if (line[length] == ':' && adds_up(line, length)) {
+			char *name = mem_format("%.*s", (int)length, line);
+
+			bytes_format(&text, "%s: %llu\n", name,
+				     stats_number(line, name) - stats_number(before, name));
+			free(name);
+		} else {
+			bytes_add(&text, line, next - line);
+		}
+	}
+	bytes_add8(&text, 0);
+	return text.data;
+}
+
 void losses_count(struct losses *losses, const char *stats)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {

@@ -33,8 +33,16 @@ struct losses {
 
 extern const char *const loss_cause_names[LOSS_CAUSES];
 
-/* Return the number from the first line "name: number" in @text, or 0 if there is no such line. */
+/*
+ * Return the number from the first line "name: number" in @text. If there is no such line, or @text
+ * is NULL, return 0.
+ */
 unsigned long long stats_number(const char *text, const char *name);
+/*
+ * Return a copy of @stats, in which the losses and the time that tasks have waited do not include
+ * those in @before. If @before is NULL, nothing is subtracted. The caller frees the copy.
+ */
+char *stats_since(const char *stats, const char *before);
 /* Add the counters from @stats, which consists of lines "name: number" as in bts_stats. */
 void losses_count(struct losses *losses, const char *stats);
 /* Add a text such as "nothing lost" or "lost 12 (ring buffer full), ? (DS buffer full)". */

@@ -198,15 +198,44 @@ static char *make_probe(const struct on *on)
 
 /* --- The trigger -------------------------------------------------------------------- */
 
+/* Report whether the default action of the signal ends the process without a core dump. */
+static bool ends_without_core(int signal)
+{
+	switch (signal) {
+	case SIGHUP:
+	case SIGINT:
+	case SIGKILL:
+	case SIGUSR1:
+	case SIGUSR2:
+	case SIGPIPE:
+	case SIGALRM:
+	case SIGTERM:
+	case SIGSTKFLT:
+	case SIGVTALRM:
+	case SIGPROF:
+	case SIGIO:
+	case SIGPWR:
+		return true;
+	}
+	return signal >= 32;
+}
+
 /*
  * If a fatal signal causes no core dump, the kernel delivers SIGKILL instead, so signal_deliver
  * does not contain the original signal's number. The event signal_generate contains this number,
- * but a trigger on signal_generate fires only if the sender is a traced task.
+ * but a trigger on signal_generate fires only if the sender is a traced task. The result 0 means
+ * that the signal is not ignored or already pending.
  */
 static int arm_sender(const struct instance *inst, const struct on *on)
 {
-	char *trigger = mem_format("traceoff if sig == %d && (%s)", on->signal, on->filter);
-	int ret = instance_append(inst, "events/signal/signal_generate/trigger", trigger);
+	char *trigger;
+	int ret;
+
+	if (!ends_without_core(on->signal))
+		return 0;
+	trigger = mem_format("traceoff if sig == %d && result == 0 && (%s)", on->signal,
+			     on->filter);
+	ret = instance_append(inst, "events/signal/signal_generate/trigger", trigger);
 
 	free(trigger);
 	return ret;

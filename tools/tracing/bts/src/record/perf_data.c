@@ -360,13 +360,32 @@ char *perf_data_describe(struct perf_data *d)
 
 /* --- Records -------------------------------------------------------------------------- */
 
-/* Return the event ID, or 0 if absent. A sample begins with this ID; other records end with it. */
+/*
+ * Return the offset of the event ID in a record. With PERF_SAMPLE_IDENTIFIER, a sample begins with
+ * the ID, and other records end with it. With PERF_SAMPLE_ID, which perf uses if all events have the
+ * same sample type, some fields of 8 bytes precede the ID in a sample, or follow it in other records.
+ */
+static size_t event_number_at(const struct perf_event_header *h, uint64_t type)
+{
+	uint64_t before = type & (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				  PERF_SAMPLE_ADDR);
+	uint64_t after = type & (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU);
+
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		before = after = 0;
+	if (h->type == PERF_RECORD_SAMPLE)
+		return sizeof(*h) + __builtin_popcountll(before) * sizeof(uint64_t);
+	return h->size - (__builtin_popcountll(after) + 1) * sizeof(uint64_t);
+}
+
+/* Return the event ID, or 0 if the record has none. */
 static uint64_t event_number(const struct perf_event_header *h, const struct perf_format *format)
 {
-	size_t at = h->type == PERF_RECORD_SAMPLE ? sizeof(*h) : h->size - sizeof(uint64_t);
+	size_t at = event_number_at(h, format->sample_type);
 	uint64_t id = 0;
 
-	if ((format->sample_type & PERF_SAMPLE_IDENTIFIER) && h->size >= sizeof(*h) + sizeof(id))
+	if ((format->sample_type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID)) &&
+	    at >= sizeof(*h) && at <= h->size && h->size - at >= sizeof(id))
 		memcpy(&id, (const char *)h + at, sizeof(id));
 	return id;
 }

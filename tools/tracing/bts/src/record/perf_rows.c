@@ -282,11 +282,11 @@ static void record_exit(struct perf_rows *rows, struct perf_out *out,
 {
 	id.pid = r->pid;
 	id.tid = r->tid;
-	if (!perf_task_get(rows, id.pid, id.tid)->told)
-		return;
-	departs(rows, out, &id, true, STATE_DEAD);
-	out->departs.user_ip = perf_task_get(rows, id.pid, id.tid)->ends_at;
-	put_departs(rows, out);
+	if (perf_task_get(rows, id.pid, id.tid)->told) {
+		departs(rows, out, &id, true, STATE_DEAD);
+		out->departs.user_ip = perf_task_get(rows, id.pid, id.tid)->ends_at;
+		put_departs(rows, out);
+	}
 	perf_task_end(rows, id.tid);
 }
 

@@ -4,6 +4,7 @@
  * inherits its parent's mappings. bts copies these mappings, because perf writes no records for
  * them. An exec() removes the process's mappings.
  */
+#include <dirent.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,24 +39,42 @@ static struct perf_task **bucket(const struct perf_rows *rows, int tid)
 	return &rows->buckets[(unsigned int)tid % BUCKETS];
 }
 
+static void remove_task(struct perf_rows *rows, struct perf_task *t)
+{
+	struct perf_task **at = bucket(rows, t->tid);
+
+	while (*at != t)
+		at = &(*at)->next;
+	*at = t->next;
+	free_maps(t);
+	free(t);
+}
+
 void perf_task_end(struct perf_rows *rows, int tid)
 {
+	struct perf_task *t = perf_task_find(rows, tid);
+	struct perf_task *leader = t ? perf_task_find(rows, t->pid) : NULL;
+
 	rows->last = NULL;
-	for (struct perf_task **at = bucket(rows, tid), *t; (t = *at); at = &t->next) {
-		if (t->tid != tid)
-			continue;
-		*at = t->next;
-		free_maps(t);
-		free(t);
+	if (!t)
+		return;
+	if (t == leader && t->others) {
+		t->ended = true;
+		t->told = false;
+		t->goes_on = 0;
+		t->ends_at = 0;
 		return;
 	}
+	if (leader && t != leader && leader->others && !--leader->others && leader->ended)
+		remove_task(rows, leader);
+	remove_task(rows, t);
 }
 
 void perf_rows_free(struct perf_rows *rows)
 {
 	for (size_t i = 0; rows->buckets && i < BUCKETS; i++)
 		while (rows->buckets[i])
-			perf_task_end(rows, rows->buckets[i]->tid);
+			remove_task(rows, rows->buckets[i]);
 	free(rows->buckets);
 	names_free(&rows->names);
 }
@@ -80,15 +99,25 @@ struct perf_task *perf_task_get(struct perf_rows *rows, int pid, int tid)
 	t->pid = pid;
 	t->next = *bucket(rows, tid);
 	*bucket(rows, tid) = t;
+	if (pid != tid)
+		perf_task_get(rows, pid, pid)->others++;
 	return t;
 }
 
+/* Add a mapping, and remove the older mappings that it covers. */
 static void add_map(struct perf_task *t, struct perf_map *map)
 {
-	struct perf_map **at = &t->maps;
+	uint64_t end = map->row.addr + map->row.len;
+	struct perf_map **at = &t->maps, *old;
 
-	while (*at)
-		at = &(*at)->next;
+	while ((old = *at)) {
+		if (old->row.addr < map->row.addr || old->row.addr + old->row.len > end) {
+			at = &old->next;
+			continue;
+		}
+		*at = old->next;
+		free(old);
+	}
 	*at = map;
 }
 
@@ -100,6 +129,9 @@ void perf_task_fork(struct perf_rows *rows, int pid, int tid, int ppid, int ptid
 	/* In a damaged record, a task may be its own parent, so copy the name before the end. */
 	memcpy(comm, t->comm, sizeof(comm));
 	perf_task_end(rows, tid);
+	t = perf_task_find(rows, tid);
+	if (t)
+		remove_task(rows, t);
 	t = perf_task_get(rows, pid, tid);
 	memcpy(t->comm, comm, sizeof(t->comm));
 	if (pid == ppid)
@@ -169,6 +201,31 @@ static void read_map(struct perf_rows *rows, int pid, const char *line)
 		      line[path] ? strlen(line + path) : strlen("//anon"));
 }
 
+static void read_name(struct perf_rows *rows, int pid, int tid)
+{
+	char *path = mem_format("/proc/%d/task/%d/comm", pid, tid);
+	char *text = path_read(path, NULL);
+
+	if (text)
+		perf_task_named(rows, pid, tid, text, strcspn(text, "\n"), false);
+	free(text);
+	free(path);
+}
+
+static void read_names(struct perf_rows *rows, int pid)
+{
+	char *path = mem_format("/proc/%d/task", pid);
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+
+	free(path);
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			read_name(rows, pid, atoi(entry->d_name));
+	if (dir)
+		closedir(dir);
+}
+
 void perf_task_read(struct perf_rows *rows, int pid)
 {
 	char *path = mem_format("/proc/%d/maps", pid);
@@ -179,10 +236,5 @@ void perf_task_read(struct perf_rows *rows, int pid)
 	     line = strtok_r(NULL, "\n", &save))
 		read_map(rows, pid, line);
 	free(text);
-	path = mem_format("/proc/%d/comm", pid);
-	text = path_read(path, NULL);
-	if (text)
-		perf_task_named(rows, pid, pid, text, strcspn(text, "\n"), false);
-	free(text);
-	free(path);
+	read_names(rows, pid);
 }

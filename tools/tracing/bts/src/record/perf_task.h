@@ -26,6 +26,8 @@ struct perf_map {
  * @ends_at:	the user address at which an ending task would have continued, or 0 if unknown
  * @told:	whether a row in the trace already contains the task's process
  * @maps:	the process's mappings, oldest first, if the task is the leader
+ * @others:	the number of other known threads of the process, if the task is the leader
+ * @ended:	the leader has ended before other threads of the process
  */
 struct perf_task {
 	struct perf_task	*next;
@@ -35,6 +37,8 @@ struct perf_task {
 	uint64_t		ends_at;
 	bool			told;
 	struct perf_map		*maps;
+	unsigned int		others;
+	bool			ended;
 };
 
 /* Return the task, or NULL if it is unknown. */
@@ -44,11 +48,12 @@ struct perf_task *perf_task_get(struct perf_rows *rows, int pid, int tid);
 void perf_task_fork(struct perf_rows *rows, int pid, int tid, int ppid, int ptid);
 void perf_task_named(struct perf_rows *rows, int pid, int tid, const char *comm, size_t room,
 		     bool exec);
+/* Forget a task. The mappings of a process stay until all of its threads have ended. */
 void perf_task_end(struct perf_rows *rows, int tid);
 /* Add the mapping @row, with the path @path, to the process @row->tgid. */
 struct perf_map *perf_task_map(struct perf_rows *rows, const struct made_map *row,
 			       const char *path, size_t length);
-/* Read the mappings and the name of a process from /proc. */
+/* Read the mappings of a process and the names of its threads from /proc. */
 void perf_task_read(struct perf_rows *rows, int pid);
 
 #endif

@@ -73,6 +73,8 @@ int targets_go(struct targets *targets, const struct instance *inst,
 	       const struct record_options *options);
 /* Return a descriptor that becomes readable when target @i ends, or -1 after targets_note_end(). */
 int targets_fd(const struct targets *targets, size_t i);
+/* Report whether there are targets, and all of them have ended. */
+bool targets_ended(const struct targets *targets);
 /* Close the pidfd of target @i, which has ended. Return true if all targets have ended. */
 bool targets_note_end(struct targets *targets, size_t i);
 /* End the command if it is still running, and free all targets. */

@@ -304,6 +304,14 @@ int targets_fd(const struct targets *targets, size_t i)
 	return targets->list[i].fd;
 }
 
+bool targets_ended(const struct targets *targets)
+{
+	for (size_t i = 0; i < targets->nr; i++)
+		if (targets->list[i].fd >= 0)
+			return false;
+	return targets->nr;
+}
+
 bool targets_note_end(struct targets *targets, size_t i)
 {
 	close(targets->list[i].fd);
@@ -312,10 +320,7 @@ bool targets_note_end(struct targets *targets, size_t i)
 		waitpid(targets->child, &targets->status, 0);
 		targets->ended = true;
 	}
-	for (i = 0; i < targets->nr; i++)
-		if (targets->list[i].fd >= 0)
-			return false;
-	return true;
+	return targets_ended(targets);
 }
 
 /* Terminate the command when the recording ends, because bts started the command. */

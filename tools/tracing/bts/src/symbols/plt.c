@@ -63,13 +63,15 @@ static const char *reloc_name(Elf *elf, const GElf_Shdr *rela, const GElf_Rela *
 	return name && *name ? name : NULL;
 }
 
-/* Return the name of a function at the address, or NULL. */
+/* Return the name with the highest rank of the functions at the address, or NULL. */
 static const char *function_at(const struct sym_list *list, uint64_t addr)
 {
+	const struct sym_add *found = NULL;
+
 	for (size_t i = 0; i < list->nr; i++)
-		if (list->list[i].addr == addr && list->list[i].rank > 1)
-			return list->list[i].name;
-	return NULL;
+		if (list->list[i].addr == addr && list->list[i].rank > (found ? found->rank : 1))
+			found = &list->list[i];
+	return found ? found->name : NULL;
 }
 
 /* Read a REL or RELA relocation. Set the addend to 0 if it is not in the relocation. */
@@ -194,6 +196,17 @@ static const char *stub_of(const struct slots *slots, const uint8_t *code, uint6
 	return found ? found->name : NULL;
 }
 
+/* lld leaves only the local name of a resolver, which ends with _ifunc in the GNU C library. */
+static char *stub_name(const char *name)
+{
+	static const char suffix[] = "_ifunc";
+	size_t length = strlen(name), end = strlen(suffix);
+
+	if (length > end && !strcmp(name + length - end, suffix))
+		length -= end;
+	return mem_format("%.*s@plt", (int)length, name);
+}
+
 static void read_stubs(struct object *o, const struct slots *slots, Elf_Scn *scn,
 		       const GElf_Shdr *sh, struct sym_list *list)
 {
@@ -212,7 +225,7 @@ static void read_stubs(struct object *o, const struct slots *slots, Elf_Scn *scn
 			left = each;
 		memcpy(code, (uint8_t *)data->d_buf + at, left < STUB_SIZE ? left : STUB_SIZE);
 		name = stub_of(slots, code, sh->sh_addr + at);
-		full = name ? mem_format("%s@plt", name) : mem_strdup("[plt]");
+		full = name ? stub_name(name) : mem_strdup("[plt]");
 		sym_list_add(list, sh->sh_addr + at, left, object_string(o, full), 0);
 		free(full);
 	}

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <locale.h>
 #include <ncurses.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -225,6 +226,17 @@ static void move_by(struct screen *s, int by)
 		move_calls(s, by);
 }
 
+/* Going back to the root of a deep tree node by node, as move_by() does, would take very long. */
+static void go_home(struct screen *s)
+{
+	if (s->view == VIEW_TOP) {
+		move_by(s, -INT_MAX);
+		return;
+	}
+	s->first = 0;
+	s->cursor = 0;
+}
+
 static void jump(struct screen *s, const char *text)
 {
 	struct tree *t = tree(s);
@@ -382,7 +394,7 @@ static bool move_key(struct screen *s, int key)
 		move_by(s, rows());
 		return true;
 	case KEY_HOME:
-		move_by(s, -INT_MAX);
+		go_home(s);
 		return true;
 	case KEY_END:
 		move_by(s, INT_MAX);
@@ -447,12 +459,22 @@ static bool key_pressed(struct screen *s, int key)
 	return true;
 }
 
+/* At any exit, give the terminal back as it was. */
+static void close_screen(void)
+{
+	if (stdscr && !isendwin())
+		endwin();
+}
+
 int tui_screen(struct tui *runs, unsigned int nr_runs)
 {
 	struct screen s = { .runs = runs, .nr_runs = nr_runs, .tui = runs };
 	SCREEN *terminal;
 
 	setlocale(LC_ALL, "");
+	atexit(close_screen);
+	/* ncurses handles SIGINT and SIGTERM, but not SIGQUIT. */
+	signal(SIGQUIT, SIG_IGN);
 	terminal = newterm(NULL, stdout, stdin);
 	if (!terminal)
 		return msg_error("open the terminal", getenv("TERM"), "unknown type of terminal");

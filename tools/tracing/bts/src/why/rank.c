@@ -34,13 +34,14 @@ static uint64_t foreign(const struct differences *d)
 	return sum;
 }
 
-static bool was_compared(const struct ranking *r, const struct history *h, size_t i)
+/* Add @node to the @nr nodes that were compared. Return false if it is one of them. */
+static bool add_node(uint32_t *nodes, unsigned int *nr, uint32_t node)
 {
-	for (size_t j = i + 1; j < h->nr; j++)
-		if (h->list[j].number == r->failed->number && h->list[j].node == h->list[i].node &&
-		    h->list[j].result >= 0)
-			return true;
-	return false;
+	for (unsigned int i = 0; i < *nr; i++)
+		if (nodes[i] == node)
+			return false;
+	nodes[(*nr)++] = node;
+	return true;
 }
 
 static void compare(struct ranking *r, struct history *h, const struct system_call *good)
@@ -59,7 +60,8 @@ static void compare(struct ranking *r, struct history *h, const struct system_ca
 
 static void choose_good(struct ranking *r, struct history *h)
 {
-	unsigned int compared = 0;
+	uint32_t compared[GOODS_MAX];
+	unsigned int nr = 0;
 
 	for (size_t i = h->nr; i-- > 0; ) {
 		const struct system_call *call = &h->list[i];
@@ -69,10 +71,8 @@ static void choose_good(struct ranking *r, struct history *h)
 		    node_of(&h->forest, r->failed->node)->key)
 			continue;
 		r->goods++;
-		if (compared == GOODS_MAX || was_compared(r, h, i))
-			continue;
-		compared++;
-		compare(r, h, call);
+		if (nr < GOODS_MAX && add_node(compared, &nr, call->node))
+			compare(r, h, call);
 	}
 }
 

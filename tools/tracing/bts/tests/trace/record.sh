@@ -175,9 +175,10 @@ echo >"$events/uprobe_events"
 # Record until one of several functions is called. This call is the last branch.
 side="-u --flight=4m --on $dir/names:rust::*"
 record flight ./names
-# This trace contains the branches into the kernel, but not the branches back.
+# This trace contains the branches into the kernel, but not the branches back. The branches of main()
+# fit into the DS buffer.
 side="-u --flight"
-record filtered ./calls 12
+record filtered ./calls-O0 8
 side=-u
 # During the first and the third recording, the kernel changes its code. Only during the first
 # recording, the kernel also undoes the change.
