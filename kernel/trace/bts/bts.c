@@ -156,9 +156,12 @@ static unsigned int bts_mode(void)
 	return sides ? sides | less : DS_BTS_OFF;
 }
 
-/* Decide what an instance records of @task. If @switches, also write the rows about the switch. */
-static void bts_turn_instance(struct bts_instance *b, struct task_struct *task,
-			      bool switches)
+/*
+ * Decide what an instance records of @task. If @switches, also write the rows about the switch. An
+ * instance without a side shows only switches and mappings. Return: the instance's mode.
+ */
+static unsigned int bts_turn_instance(struct bts_instance *b, struct task_struct *task,
+				      bool switches)
 {
 	struct bts_cpu *c = this_cpu_ptr(b->cpu);
 	unsigned int mode = bts_mode_of(b, task);
@@ -168,11 +171,12 @@ static void bts_turn_instance(struct bts_instance *b, struct task_struct *task,
 			bts_sched_rows(b, c, task, mode);
 		bts_map_switch(b, task);
 	}
-	if (bts_has(mode, BTS_OPT_MAP))
+	if (mode & BTS_OPT_MAP)
 		bts_map_request(b, task);
 	WRITE_ONCE(c->mode, mode);
 	if ((mode & BTS_SIDES) && bts_any_held(b))
 		bts_check_task(task);
+	return mode;
 }
 
 /*
@@ -183,18 +187,17 @@ static void bts_turn_instance(struct bts_instance *b, struct task_struct *task,
  */
 static unsigned int bts_turn(struct task_struct *task)
 {
+	unsigned int modes = DS_BTS_OFF;
 	bool switches = task != current;
 	struct bts_instance *b;
-	unsigned int mode;
 
 	this_cpu_write(bts_pid, task->pid);
 	this_cpu_write(bts_task, task);
 	bts_map_turn();
 	for_each_bts_instance(b)
-		bts_turn_instance(b, task, switches);
-	mode = bts_mode();
-	this_cpu_write(bts_unwanted, mode == DS_BTS_OFF);
-	return mode;
+		modes |= bts_turn_instance(b, task, switches);
+	this_cpu_write(bts_unwanted, modes == DS_BTS_OFF);
+	return bts_mode();
 }
 
 /* Count the losses after the branches of a batch. If a CPU stops, it stops for all instances. */

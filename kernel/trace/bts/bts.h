@@ -320,12 +320,6 @@ static inline bool bts_is_off(struct trace_array *tr, int cpu)
 	return !tracer_tracing_is_on(tr) || !cpumask_test_cpu(cpu, tr->tracing_cpumask);
 }
 
-/* Report whether @mode records branches and has @option. */
-static inline bool bts_has(unsigned int mode, unsigned int option)
-{
-	return (mode & BTS_SIDES) && (mode & option);
-}
-
 /* Report whether the task has slept too often since it began to wait: see bts_sleep(). */
 static inline bool bts_sleeps_too_often(const struct task_struct *task)
 {

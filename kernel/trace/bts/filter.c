@@ -93,7 +93,7 @@ bool bts_is_unwanted(struct task_struct *task)
 	if (bts_is_newborn(task))
 		return false;
 	for_each_bts_instance(b) {
-		if (__bts_mode_of(b, task) & BTS_SIDES)
+		if (__bts_mode_of(b, task) != DS_BTS_OFF)
 			return false;
 	}
 	return true;

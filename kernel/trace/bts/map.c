@@ -270,7 +270,7 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 {
 	/* An earlier task with this PID may have been killed before it called bts_map_end(). */
 	bts_pids_remove(&b->showing, current->pid);
-	if (!bts_has(c->mode, BTS_OPT_MAP) ||
+	if (!(c->mode & BTS_OPT_MAP) ||
 	    bts_pids_has(&b->mapped, current->tgid))
 		return false;
 	if (bts_is_off(b->tr, smp_processor_id())) {

@@ -79,11 +79,11 @@ void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 	struct bts_sched_row row;
 	unsigned int size;
 
-	if (bts_has(c->mode, BTS_OPT_SCHED)) {
+	if (c->mode & BTS_OPT_SCHED) {
 		size = bts_departs_row(&row, current, bts_departure());
 		bts_deliver_row(b, c, current, &row, size);
 	}
-	if (bts_has(mode, BTS_OPT_SCHED)) {
+	if (mode & BTS_OPT_SCHED) {
 		size = bts_arrives_row(&row, next);
 		bts_deliver_row(b, c, next, &row, size);
 	}

@@ -428,6 +428,9 @@ static int write_file(struct record *rec)
 	if (!rec->collector || collector_finish(rec->collector, &counts))
 		ret = -1;
 	rec->collector = NULL;
+	if (counts.maps_overwritten)
+		msg_warn("%llu old mappings were overwritten, so early addresses may have no names",
+			 counts.maps_overwritten);
 	stats = stats_of_file(rec);
 	/* Finish the file even after a failure, because the earlier data is good. */
 	if (!stats || finish_file(rec, &counts, stats))
@@ -440,9 +443,14 @@ static int write_file(struct record *rec)
 	return ret;
 }
 
+/* Start the next file. When tracing is switched on, the tracer shows all mappings again. */
 static int rearm(struct record *rec)
 {
+	const struct instance *maps = rec->inst->maps;
+
 	if (open_file(rec) || instance_write(rec->inst, "trace", "") ||
+	    (maps && (instance_write(maps, "tracing_on", "0") ||
+		      instance_write(maps, "tracing_on", "1"))) ||
 	    instance_write(rec->inst, "tracing_on", "1"))
 		return -1;
 	clock_gettime(CLOCK_MONOTONIC, &rec->start);

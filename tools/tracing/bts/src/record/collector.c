@@ -53,6 +53,7 @@ struct collector_cpu {
 	pthread_t		thread;
 	int			cpu;
 	int			fd;
+	bool			maps;		/* the CPU of inst->maps */
 	bool			failed;
 };
 
@@ -205,7 +206,7 @@ static void *run_cpu(void *arg)
 /* --- All threads -------------------------------------------------------------------- */
 
 static int add_cpu(struct collector *all, const struct instance *inst, struct writer *writer,
-		   int cpu)
+		   const char *name, int cpu)
 {
 	char *file = mem_format("%s/per_cpu/cpu%d/trace_pipe_raw", inst->path, cpu);
 	int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -222,14 +223,16 @@ static int add_cpu(struct collector *all, const struct instance *inst, struct wr
 	c->cpu = cpu;
 	c->fd = fd;
 	c->pages = mem_alloc(CHUNK + all->page_size);
-	c->out = writer_add_cpu(writer, cpu);
+	c->maps = *name;
+	c->out = writer_add_cpu(writer, name, cpu);
 	c->next = all->list;
 	all->list = c;
 	look_open(&c->look, &all->events);
 	return c->out ? 0 : -1;
 }
 
-static int add_all(struct collector *all, const struct instance *inst, struct writer *writer)
+static int add_all(struct collector *all, const struct instance *inst, struct writer *writer,
+		   const char *name)
 {
 	int nr = sysconf(_SC_NPROCESSORS_CONF);
 
@@ -239,7 +242,7 @@ static int add_all(struct collector *all, const struct instance *inst, struct wr
 		bool there = instance_has(inst, file);
 
 		free(file);
-		if (there && add_cpu(all, inst, writer, cpu))
+		if (there && add_cpu(all, inst, writer, name, cpu))
 			return -1;
 	}
 	return 0;
@@ -289,7 +292,8 @@ struct collector *collector_start(const struct instance *inst, struct writer *wr
 	all->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	all->trouble = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	read_events(&all->events);
-	failed = set_percent(all, inst) || add_all(all, inst, writer);
+	failed = set_percent(all, inst) || add_all(all, inst, writer, "") ||
+		 (inst->maps && add_all(all, inst->maps, writer, WRITER_MAPS));
 	for (struct collector_cpu *c = all->list; c && !failed; c = c->next) {
 		errno = pthread_create(&c->thread, NULL, run_cpu, c);
 		if (errno) {
@@ -318,7 +322,10 @@ int collector_finish(struct collector *collector, struct look_counts *counts)
 	for (struct collector_cpu *c = collector->list; c; c = c->next) {
 		pthread_join(c->thread, NULL);
 		counts->switches += c->look.counts.switches;
-		counts->overwritten += c->look.counts.overwritten;
+		if (c->maps)
+			counts->maps_overwritten += c->look.counts.overwritten;
+		else
+			counts->overwritten += c->look.counts.overwritten;
 		names_add_all(&counts->names, &c->look.counts.names);
 		if (c->failed)
 			ret = -1;

@@ -174,6 +174,8 @@ struct instance *instance_create(void)
 void instance_remove(struct instance *inst)
 {
 	undo_all();
+	if (inst->maps)
+		free_instance(inst->maps);
 	free_instance(inst);
 }
 

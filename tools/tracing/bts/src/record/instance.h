@@ -18,11 +18,15 @@ struct instance {
 	char	*name;
 	char	*path;
 	int	lock;		/* the descriptor of the lock (see instance.c) */
+	struct instance *maps;	/* the mappings of a flight recorder, or NULL (see setup.c) */
 };
 
 /* Create instances/bts-PID, which undo.c removes. On failure, print a message and return NULL. */
 struct instance *instance_create(void);
-/* Undo all changes and remove the instance. Before this call, close all trace_pipe_raw files. */
+/*
+ * Undo all changes and remove the instance and @inst->maps. Before this call, close all
+ * trace_pipe_raw files.
+ */
 void instance_remove(struct instance *inst);
 
 /* Return the path of a file of the instance. The caller frees the path. */

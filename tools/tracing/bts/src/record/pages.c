@@ -64,7 +64,7 @@ struct pages *pages_open(struct writer *w, int cpu)
 {
 	struct pages *p = mem_zalloc(1, sizeof(*p));
 
-	p->out = writer_add_cpu(w, cpu);
+	p->out = writer_add_cpu(w, "", cpu);
 	if (!p->out) {
 		free(p);
 		return NULL;

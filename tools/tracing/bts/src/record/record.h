@@ -84,7 +84,7 @@ void targets_finish(struct targets *targets);
 bool record_has_tracer(void);
 /* Check that the kernel has the tracer, and set up the instance. */
 int record_check(void);
-int record_setup(const struct instance *inst, const struct record_options *options);
+int record_setup(struct instance *inst, const struct record_options *options);
 /* Return a NULL-terminated list of event systems with enabled events. The caller frees the list. */
 char **record_systems(const struct instance *inst);
 /* Return "key: value" lines about user, date, machine and options. With perf, @inst is NULL. */

@@ -33,6 +33,7 @@ enum {
 	LEAST_KB	= 1024,
 	/* The default size of a flight recorder on each CPU. */
 	FLIGHT_KB	= 4096,
+	MAPS_KB		= 1024,
 	PART		= 8,
 };
 
@@ -232,8 +233,43 @@ static int choose_tracer(const struct instance *inst)
 	return -1;
 }
 
-int record_setup(const struct instance *inst, const struct record_options *options)
+/*
+ * A flight recorder overwrites the oldest rows, which are the mappings of the programs. So let a
+ * second instance record the mappings again, and no branches.
+ */
+static int set_up_maps(struct instance *inst, const struct record_options *options)
 {
+	static const char *const off[] = {
+		"bts-user", "bts-kernel", "bts-sched", "bts-circular", "bts-block", "bts-pack",
+	};
+	struct instance *maps = instance_create();
+	char size[32];
+
+	inst->maps = maps;
+	if (!maps)
+		return -1;
+	snprintf(size, sizeof(size), "%d", MAPS_KB);
+	if (instance_write(maps, "tracing_on", "0") || instance_write(maps, "buffer_size_kb", size))
+		return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(off); i++) {
+		char *file = mem_format("options/%s", off[i]);
+		int ret = instance_has(maps, file) ? instance_write(maps, file, "0") : 0;
+
+		free(file);
+		if (ret)
+			return -1;
+	}
+	if (instance_write(maps, "options/overwrite", "1") ||
+	    instance_write(maps, "options/function-fork", options->all ? "0" : "1") ||
+	    set_maps(maps))
+		return -1;
+	return choose_tracer(maps);
+}
+
+int record_setup(struct instance *inst, const struct record_options *options)
+{
+	if (options->flight && set_up_maps(inst, options))
+		return -1;
 	if (instance_write(inst, "tracing_on", "0") || set_buffer(inst, options) ||
 	    set_options(inst, options) || set_cpus(inst, options->cpus))
 		return -1;

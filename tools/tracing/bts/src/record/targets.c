@@ -245,8 +245,18 @@ int targets_write(const struct targets *targets, const struct instance *inst,
 	/* Exclude bts, whose own branches would otherwise fill the trace. */
 	if (options->all)
 		return write_threads(inst, "set_ftrace_notrace_pid", getpid());
+	if (inst->maps && write_targets(targets, inst->maps, "set_ftrace_pid"))
+		return -1;
 	return write_targets(targets, inst, "set_ftrace_pid") || check_targets(inst) ||
 	       write_targets(targets, inst, "set_event_pid") ? -1 : 0;
+}
+
+/* Turn tracing on, and first for the mappings, which all branches need. */
+static int trace_on(const struct instance *inst)
+{
+	if (inst->maps && instance_write(inst->maps, "tracing_on", "1"))
+		return -1;
+	return instance_write(inst, "tracing_on", "1");
 }
 
 /* Wait for the command's exec(), and turn tracing on. Meanwhile, deliver the command's signals. */
@@ -268,7 +278,7 @@ static int trace_from_exec(pid_t child, const struct instance *inst)
 			break;
 		ptrace(PTRACE_CONT, child, NULL, signal);
 	}
-	if (instance_write(inst, "tracing_on", "1"))
+	if (trace_on(inst))
 		return -1;
 	/* If the command was killed, this call fails, but the pidfd reports the command's end. */
 	ptrace(PTRACE_DETACH, child, NULL, NULL);
@@ -282,7 +292,10 @@ int targets_go(struct targets *targets, const struct instance *inst,
 	int error = 0;
 
 	if (!targets->child)
-		return instance_write(inst, "tracing_on", "1");
+		return trace_on(inst);
+	/* With --fork, the command turns tracing on for the branches. */
+	if (options->fork && inst->maps && instance_write(inst->maps, "tracing_on", "1"))
+		return -1;
 	if (!options->fork && ptrace(PTRACE_SEIZE, targets->child, NULL, PTRACE_O_TRACEEXEC)) {
 		msg_error("stop at the execve of", name,
 			  "%s; with --fork, bts does not need to stop the command",

@@ -439,14 +439,16 @@ void writer_insert_cpu(struct writer *w, struct writer_cpu *cpu)
 	*at = cpu;
 }
 
-struct writer_cpu *writer_add_cpu(struct writer *w, int cpu)
+struct writer_cpu *writer_add_cpu(struct writer *w, const char *instance, int cpu)
 {
 	struct writer_cpu *new = mem_zalloc(1, sizeof(*new));
 
 	new->w = w;
+	new->instance = instance;
 	new->cpu = cpu;
 	new->zstd = new_compressor();
-	if (w->temporary)
+	/* bts restore reads only the data with the branches. */
+	if (w->temporary && !*instance)
 		new->name = mem_format(WRITER_CPU_FILE, w->temporary, cpu);
 	new->fd = new->name ? path_create_at(AT_FDCWD, new->name) : nameless(w);
 	if (new->fd < 0) {

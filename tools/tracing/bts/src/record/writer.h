@@ -14,6 +14,9 @@ struct bytes;
 struct writer;
 struct writer_cpu;
 
+/* The name of the instance with the mappings of a flight recorder. */
+#define WRITER_MAPS	"maps"
+
 /*
  * Create the file with a temporary name, and allow only the owner to read it. An existing file
  * stays at @path until writer_finish() renames the existing file and then the new file. The data of
@@ -36,8 +39,12 @@ int writer_put_section(struct writer *w, int id, const struct bytes *content);
  */
 int writer_write_draft(struct writer *w, const char *info);
 
-/* Add a part for a CPU's data. Different threads may write different parts. */
-struct writer_cpu *writer_add_cpu(struct writer *w, int cpu);
+/*
+ * Add a part for a CPU's data in a tracefs instance. In the trace, the name of the instance is
+ * @instance, which is "" for the instance with the branches. Different threads may write different
+ * parts.
+ */
+struct writer_cpu *writer_add_cpu(struct writer *w, const char *instance, int cpu);
 /*
  * Write about 1 MiB of ring-buffer pages, which contain @branches branches. If @maps is true, the
  * pages also contain mapping rows. Return 0 on success. At the first failure, print a message. From

@@ -101,21 +101,28 @@ bool writer_was_used(const struct writer_cpu *cpu)
 	return cpu->size || cpu->unwritten;
 }
 
+static bool is_in(const struct writer_cpu *cpu, const char *instance)
+{
+	return writer_was_used(cpu) && !strcmp(cpu->instance, instance);
+}
+
 static void add_buffer_option(struct writer *w, struct bytes *options, off_t section,
-			      const char *clock)
+			      const char *instance, const char *clock)
 {
 	struct bytes buffer = {};
 	uint32_t nr = 0;
 
 	for (struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next)
-		nr += writer_was_used(cpu);
+		nr += is_in(cpu, instance);
+	if (*instance && !nr)
+		return;
 	bytes_add64(&buffer, section);
-	bytes_add_string(&buffer, "");
+	bytes_add_string(&buffer, instance);
 	bytes_add_string(&buffer, clock);
 	bytes_add32(&buffer, w->page_size);
 	bytes_add32(&buffer, nr);
 	for (struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next) {
-		if (!writer_was_used(cpu))
+		if (!is_in(cpu, instance))
 			continue;
 		bytes_add32(&buffer, cpu->cpu);
 		bytes_add64(&buffer, cpu->offset);
@@ -182,7 +189,8 @@ static int put_options(struct writer *w, const char *clock, char *const *stats, 
 	add_machine_options(&options, nr_cpus);
 	for (; *stats; stats++)
 		add_option_string(&options, DAT_OPTION_CPUSTAT, *stats);
-	add_buffer_option(w, &options, data, chosen);
+	add_buffer_option(w, &options, data, "", chosen);
+	add_buffer_option(w, &options, data, WRITER_MAPS, chosen);
 	add_option64(&options, DAT_OPTION_DONE, 0);
 	ret = writer_put_header(w, DAT_SECTION_OPTIONS, 0, writer_name(w, DAT_SECTION_OPTIONS),
 				options.size) ||
@@ -232,6 +240,8 @@ static int put_index(struct writer *w)
 	int ret;
 
 	for (const struct writer_cpu *cpu = w->cpus; cpu; cpu = cpu->next) {
+		if (*cpu->instance)
+			continue;
 		bytes_add32(&index, cpu->cpu);
 		bytes_add32(&index, cpu->nr_chunks);
 		bytes_add(&index, cpu->times.data, cpu->times.size);

@@ -55,6 +55,7 @@ struct writer_cpu {
 	unsigned long long	unwritten;	/* number of branches that could not be written */
 	off_t			size;		/* size of the CPU's file */
 	off_t			offset;		/* offset of the data in the final file */
+	const char		*instance;
 	int			cpu;
 	int			fd;
 	char			*name;		/* name of the CPU's file, or NULL */
