@@ -97,28 +97,73 @@ static void stands(void *ctx, pid_t tid, uint64_t user_ip, bool ends)
 	perf_rows_stands(&rec->rows, tid, user_ip, ends);
 }
 
-static int add_thread(struct perf_recording *rec, pid_t tid)
+struct thread {
+	pid_t			tid;
+	int			status;		/* from waitpid(), if @stop is FOLLOW_STOPPED */
+	enum follow_stop	stop;
+};
+
+struct threads {
+	struct thread	*list;
+	size_t		nr;
+};
+
+static bool is_new(const struct threads *all, pid_t tid)
 {
-	/* Without ptrace(), all branches are recorded, but some may be shown in the wrong task. */
-	if (follow_seize(&rec->follow, tid))
-		msg_warn("ptrace cannot follow task %d (%s), so branches of its children may be "
-			 "in the wrong task", tid, strerror(errno));
-	return perf_events_open(&rec->events, rec->options, tid, false);
+	for (size_t i = 0; i < all->nr; i++)
+		if (all->list[i].tid == tid)
+			return false;
+	return true;
 }
 
-static int add_threads(struct perf_recording *rec, pid_t pid)
+static void stop_thread(struct perf_recording *rec, struct threads *all, pid_t tid)
+{
+	struct thread t = { .tid = tid };
+
+	t.stop = follow_stop(&rec->follow, tid, &t.status);
+	/* Without ptrace(), all branches are recorded, but some may be shown in the wrong task. */
+	if (t.stop == FOLLOW_REFUSED)
+		msg_warn("ptrace cannot follow task %d (%s), so branches of its children may be "
+			 "in the wrong task", tid, strerror(errno));
+	all->list = mem_realloc(all->list, all->nr + 1, sizeof(t));
+	all->list[all->nr++] = t;
+}
+
+/* Stop the threads that are not in the list yet. Return true if there were any. */
+static bool stop_threads(struct perf_recording *rec, struct threads *all, pid_t pid)
 {
 	char *dir = mem_format("/proc/%d/task", pid);
 	DIR *stream = opendir(dir);
 	struct dirent *entry;
-	int ret = 0;
+	size_t before = all->nr;
 
 	free(dir);
-	while (!ret && stream && (entry = readdir(stream)))
-		if (entry->d_name[0] != '.')
-			ret = add_thread(rec, atoi(entry->d_name));
+	while (stream && (entry = readdir(stream)))
+		if (entry->d_name[0] != '.' && is_new(all, atoi(entry->d_name)))
+			stop_thread(rec, all, atoi(entry->d_name));
 	if (stream)
 		closedir(stream);
+	return all->nr > before;
+}
+
+/*
+ * A running thread may create threads, which inherit its events only after these are open. So stop
+ * all threads until no new ones appear, and open the events before the threads go on.
+ */
+static int add_threads(struct perf_recording *rec, pid_t pid)
+{
+	struct threads all = {};
+	int ret = 0;
+
+	while (stop_threads(rec, &all, pid))
+		;
+	for (size_t i = 0; i < all.nr && !ret; i++)
+		if (all.list[i].stop != FOLLOW_ENDED)
+			ret = perf_events_open(&rec->events, rec->options, all.list[i].tid, false);
+	for (size_t i = 0; i < all.nr; i++)
+		if (all.list[i].stop == FOLLOW_STOPPED)
+			follow_go(&rec->follow, all.list[i].tid, all.list[i].status);
+	free(all.list);
 	return ret;
 }
 

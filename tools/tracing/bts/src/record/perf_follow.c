@@ -27,18 +27,22 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/mem.h"
+#include "lib/path.h"
 #include "perf_events.h"
 #include "perf_follow.h"
 
 #define BUCKETS		256
 #define LET_GO_TRIES	1000
 #define LET_GO_US	1000
+#define STOP_TRIES	10000
+#define STOP_US		100
 
 struct followed {
 	struct followed	*next;
@@ -91,6 +95,43 @@ int follow_seize(struct follow *f, pid_t tid)
 		return -1;
 	guard(f, tid);
 	return 0;
+}
+
+/* Report whether this process already follows the task, whose creator it followed. */
+static bool is_followed(pid_t tid)
+{
+	char *path = mem_format("/proc/%d/status", tid);
+	char *text = path_read(path, NULL);
+	const char *tracer = text ? strstr(text, "\nTracerPid:") : NULL;
+	bool is = tracer && atoi(tracer + strlen("\nTracerPid:")) == getpid();
+
+	free(text);
+	free(path);
+	return is;
+}
+
+enum follow_stop follow_stop(struct follow *f, pid_t tid, int *status)
+{
+	if (follow_seize(f, tid)) {
+		if (errno == ESRCH)
+			return FOLLOW_ENDED;
+		if (!is_followed(tid))
+			return FOLLOW_REFUSED;
+	} else {
+		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+	}
+	/* A task in an uninterruptible sleep stops only later. */
+	for (int i = 0; i < STOP_TRIES; i++) {
+		if (waitpid(tid, status, __WALL | WNOHANG) != tid) {
+			usleep(STOP_US);
+			continue;
+		}
+		if (WIFSTOPPED(*status))
+			return FOLLOW_STOPPED;
+		forget(f, tid);
+		return FOLLOW_ENDED;
+	}
+	return FOLLOW_RUNS;
 }
 
 static void stands(struct follow *f, pid_t tid, bool ends)
@@ -175,6 +216,11 @@ static void stopped(struct follow *f, pid_t tid, int status)
 		stands(f, tid, false);
 	}
 	ptrace(PTRACE_CONT, tid, NULL, 0);
+}
+
+void follow_go(struct follow *f, pid_t tid, int status)
+{
+	stopped(f, tid, status);
 }
 
 static void ended(struct follow *f, pid_t tid, int status)

@@ -34,6 +34,17 @@ struct follow {
 void follow_init(struct follow *f);
 /* Start to follow a running task. Return 0, or return -1 and set errno. */
 int follow_seize(struct follow *f, pid_t tid);
+/* The result of follow_stop(). */
+enum follow_stop {
+	FOLLOW_STOPPED,
+	FOLLOW_RUNS,		/* followed, but not stopped yet */
+	FOLLOW_REFUSED,		/* cannot be followed, for the reason in errno */
+	FOLLOW_ENDED,
+};
+
+/* Start to follow a running task, and stop it. Then follow_go() with *@status lets it go on. */
+enum follow_stop follow_stop(struct follow *f, pid_t tid, int *status);
+void follow_go(struct follow *f, pid_t tid, int status);
 /* Handle each task that has stopped or ended. Call this function after SIGCHLD. */
 void follow_events(struct follow *f);
 /* Detach all tasks. */

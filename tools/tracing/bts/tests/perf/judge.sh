@@ -55,6 +55,11 @@ for program in bts_jumps bts_fault bts_signal bts_hop; do
 	bts import -o import.dat $program.data 2>said_it
 	check "import of branches:u: $program" exact_user import.dat "$progs/$program.expect"
 done
+for data in two-first two-last; do
+	bts import -o import.dat $data.data 2>said_it
+	check "import of branches:u beside another event: $data" \
+		exact_user import.dat "$progs/bts_fault.expect"
+done
 check "the comparison can fail" not exact_user bts_fork.dat "$progs/bts_jumps.expect"
 
 # Without the guard events of perf_follow.c, a task would receive branches of other tasks, which

@@ -72,6 +72,11 @@ for program in bts_jumps bts_fault bts_signal bts_hop; do
 	check "perf record $program" perf_record $program.data -e branches:u -c 1 -d \
 		"$progs/$program"
 done
+# Without other options, perf gives both events the same sample type.
+check "perf record branches:u and page-faults:u" perf_record two-first.data -e branches:u \
+	-e page-faults:u -c 1 -d "$progs/bts_fault"
+check "perf record page-faults:u and branches:u" perf_record two-last.data -e page-faults:u \
+	-e branches:u -c 1 -d "$progs/bts_fault"
 check "record bts_million" says ' 1,000,000 branches.*nothing lost' \
 	bts_perf -o million.dat -- "$progs/bts_million"
 
@@ -141,6 +146,33 @@ running() {
 		status 125 says 'No such process' bts_perf -p $spin
 }
 check "a running PID, which continues afterwards" running
+
+# The process has five threads, which all have a name. Another thread is created now and then.
+threads() {
+	python3 -c 'import threading, time
+def spin():
+    while True:
+        pass
+for i in range(3):
+    threading.Thread(target=spin).start()
+while True:
+    threading.Thread(target=time.sleep, args=(.01,)).start()
+    time.sleep(.02)' &
+	spin=$!
+	wait_for test -d /proc/$spin/task/$((spin + 4))
+	bts record --backend perf -p $spin -o spin.dat &
+	bts=$!
+	sleep 1
+	kill -INT $bts
+	wait $bts
+	got=$?
+	kill -9 $spin
+	[ $got -eq 0 ] && says '^# [0-9,]* branches, [0-9]* tasks, .*nothing lost' bts top -n 3 spin.dat &&
+		bts report --no-lines spin.dat >report.txt &&
+		[ "$(sed -n 's/^ *\(.*\)-[0-9]*  *\[.* arrives .*/\1/p' report.txt | sort -u)" = python3 ] &&
+		[ "$(sed -n 's/^ *.*-\([0-9]*\)  *\[.* -> .*/\1/p' report.txt | sort -u | wc -l)" -ge 5 ]
+}
+check "a running process with threads" threads
 
 # SIGWINCH is ignored by default, but a traced task is woken, and then repeats its system call.
 repeated_call() {
