@@ -252,6 +252,17 @@ under_nohup() {
 }
 check "record: under nohup, SIGHUP does not end the recording" under_nohup
 
+live() {
+	"$progs/bts_spin_a" &
+	spin=$!
+	status 0 bts top --live --delay 0.2 --count 2 -p $spin >live.txt
+	got=$?
+	kill -9 $spin
+	[ $got -eq 0 ] && [ "$(grep -c 'spin\|_start' live.txt)" -ge 2 ] && no_instance &&
+		not ls /tmp/bts-live-*
+}
+check "top --live: two looks at a running process" live
+
 # --- The flight recorder --------------------------------------------------------------
 
 # The names must be known, although the rows of the mappings were overwritten.
