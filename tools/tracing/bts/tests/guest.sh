@@ -269,7 +269,6 @@ check "top --live: two looks at a running process" live
 flight() {
 	bts record -u --flight=64k -o f.dat -- "$progs/bts_million" &&
 		says '^[0-9]\{1,3\},[0-9]* branches.*nothing lost' bts info f.dat &&
-		not says 'bts_map' trace-cmd report --cpu 0,1 -i f.dat &&
 		says ' -> again+0x0 ' bts report --no-lines --tail 3 f.dat
 }
 check "flight: the latest of a million" flight

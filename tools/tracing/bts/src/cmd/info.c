@@ -164,8 +164,9 @@ static void print_file(const struct dat *dat)
 	if (!access(archive, F_OK))
 		printf("%-11s%s\n", "archive", archive);
 	for (size_t i = 0; i < dat->nr_cpus; i++)
-		printf("%-11s%d: %s bytes\n", "cpu", dat->cpus[i].cpu,
-		       text_commas(dat->cpus[i].size));
+		printf("%-11s%d: %s bytes%s%s\n", "cpu", dat->cpus[i].cpu,
+		       text_commas(dat->cpus[i].size), *dat->cpus[i].instance ? " of " : "",
+		       dat->cpus[i].instance);
 	if (dat->uname.text && !dat->info.text)
 		printf("%-11s%s\n", "machine", dat->uname.text);
 	free(archive);
@@ -183,8 +184,9 @@ static void json_file(const struct dat *dat)
 	text_print_json(stdout, dat->uname.text ? dat->uname.text : "");
 	fputs(",\"cpus\":[", stdout);
 	for (size_t i = 0; i < dat->nr_cpus; i++) {
-		printf("%s{\"cpu\":%d,\"bytes\":%llu}", comma, dat->cpus[i].cpu,
-		       (unsigned long long)dat->cpus[i].size);
+		printf("%s{\"cpu\":%d,\"instance\":", comma, dat->cpus[i].cpu);
+		text_print_json(stdout, dat->cpus[i].instance);
+		printf(",\"bytes\":%llu}", (unsigned long long)dat->cpus[i].size);
 		comma = ",";
 	}
 	fputs("]", stdout);

@@ -46,6 +46,12 @@ enum {
 /* This flag in the index means that the chunk contains mapping rows. */
 #define DAT_INDEX_MAPS	(1ULL << 63)
 
+/*
+ * The name of the instance with the mappings of a flight recorder. This instance records until the
+ * trace is written, so its last rows may be later than the trace.
+ */
+#define DAT_MAPS	"maps"
+
 /* A key in section BTS. The value is how many branches of a CPU the recorder could not write. */
 #define DAT_UNWRITTEN_CPU	"unwritten_cpu%d"
 

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file/trace_dat.h"
 #include "lib/mem.h"
 #include "lib/sorted.h"
 #include "private.h"
@@ -376,11 +377,15 @@ static uint64_t head_time(struct pipe_stream *s)
 	return b->type == BATCH_BRANCHES ? b->times[s->done] : b->ts;
 }
 
-/* Return the stream with the oldest entry. Set *@limit to the oldest time in the other streams. */
+/*
+ * Return the stream with the oldest entry. Set *@limit to the oldest time in the other streams. When
+ * only mappings of a flight recorder are left, return NULL, because they are later than the trace.
+ */
 static struct pipe_stream *oldest(struct pipe_private *v, uint64_t *limit)
 {
 	struct pipe_stream *best = NULL;
 	uint64_t best_time = UINT64_MAX;
+	bool left = false;
 
 	*limit = UINT64_MAX;
 	for (size_t i = 0; i < v->nr_streams; i++) {
@@ -395,6 +400,7 @@ static struct pipe_stream *oldest(struct pipe_private *v, uint64_t *limit)
 			if (s->ended)
 				continue;
 		}
+		left |= !s->maps;
 		if (!best || s->time < best_time) {
 			*limit = best_time;
 			best_time = s->time;
@@ -403,13 +409,14 @@ static struct pipe_stream *oldest(struct pipe_private *v, uint64_t *limit)
 			*limit = s->time;
 		}
 	}
-	return best;
+	return left ? best : NULL;
 }
 
 static bool start_streams(struct pipe_private *v)
 {
 	for (size_t i = 0; i < v->dat->nr_cpus; i++) {
 		v->nr_streams++;
+		v->streams[i].maps = !strcmp(v->dat->cpus[i].instance, DAT_MAPS);
 		if (!cpu_reader_start(&v->streams[i].reader, v->dat, &v->dat->cpus[i], &v->layout,
 				      &v->pipe->error))
 			return false;

@@ -22,6 +22,7 @@
  * @time:	time of the next branch or row
  * @time_known:	@time is valid
  * @ended:	the stream has ended
+ * @maps:	the stream is in the instance DAT_MAPS
  * @position:	number of bytes of the stream that were read
  */
 struct pipe_stream {
@@ -30,6 +31,7 @@ struct pipe_stream {
 	uint64_t		time;
 	bool			time_known;
 	bool			ended;
+	bool			maps;
 	uint64_t		position;
 };
 

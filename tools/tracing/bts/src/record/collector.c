@@ -29,6 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "file/trace_dat.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "lib/path.h"
@@ -293,7 +294,7 @@ struct collector *collector_start(const struct instance *inst, struct writer *wr
 	all->trouble = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	read_events(&all->events);
 	failed = set_percent(all, inst) || add_all(all, inst, writer, "") ||
-		 (inst->maps && add_all(all, inst->maps, writer, WRITER_MAPS));
+		 (inst->maps && add_all(all, inst->maps, writer, DAT_MAPS));
 	for (struct collector_cpu *c = all->list; c && !failed; c = c->next) {
 		errno = pthread_create(&c->thread, NULL, run_cpu, c);
 		if (errno) {

@@ -14,9 +14,6 @@ struct bytes;
 struct writer;
 struct writer_cpu;
 
-/* The name of the instance with the mappings of a flight recorder. */
-#define WRITER_MAPS	"maps"
-
 /*
  * Create the file with a temporary name, and allow only the owner to read it. An existing file
  * stays at @path until writer_finish() renames the existing file and then the new file. The data of

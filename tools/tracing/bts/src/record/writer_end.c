@@ -190,7 +190,7 @@ static int put_options(struct writer *w, const char *clock, char *const *stats, 
 	for (; *stats; stats++)
 		add_option_string(&options, DAT_OPTION_CPUSTAT, *stats);
 	add_buffer_option(w, &options, data, "", chosen);
-	add_buffer_option(w, &options, data, WRITER_MAPS, chosen);
+	add_buffer_option(w, &options, data, DAT_MAPS, chosen);
 	add_option64(&options, DAT_OPTION_DONE, 0);
 	ret = writer_put_header(w, DAT_SECTION_OPTIONS, 0, writer_name(w, DAT_SECTION_OPTIONS),
 				options.size) ||

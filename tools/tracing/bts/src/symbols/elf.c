@@ -249,7 +249,7 @@ void elf_sym(struct sym_list *list, Elf *elf, GElf_Sym *s, uint64_t addr, const 
 		*file = *name ? name : NULL;
 	if (s->st_shndx == SHN_UNDEF || !s->st_value || !*name ||
 	    (type != STT_FUNC && type != STT_NOTYPE && type != STT_GNU_IFUNC) ||
-	    (type == STT_NOTYPE && name[0] == '.'))
+	    (type == STT_NOTYPE && (name[0] == '.' || s->st_shndx == SHN_ABS)))
 		return;
 	if (type != STT_NOTYPE)
 		rank = bind == STB_GLOBAL ? RANK_GLOBAL :

@@ -65,7 +65,7 @@ check "the comparison can fail" not exact_user bts_fork.dat "$progs/bts_jumps.ex
 # Without the guard events of perf_follow.c, a task would receive branches of other tasks, which
 # would cause gaps.
 check "tasks that share a CPU are kept apart" no_gap clones.dat
-check "a signal handler is a row where the signal came" says 'SIGNAL to .*+0x401086, at ' \
+check "a signal handler is a row where the signal came" says 'SIGNAL to _start?+0x86, at ' \
 	bts report --no-lines bts_signal.dat
 
 # --- intel_bts, which can also record the kernel --------------------------------------
