@@ -5,7 +5,7 @@
 #
 #	awk -f results.awk -v status=EXIT-STATUS -v guest=0|1 [-v filtered=1] KTAP
 #
-# A part must have tests, unless it was told which test cases to run (filtered).
+# A part without tests fails, unless BTS_CASE has selected test cases (filtered=1).
 #
 # A test case that is skipped in a guest counts as failed, because every guest meets the
 # requirements of all test cases.

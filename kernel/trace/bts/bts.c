@@ -158,7 +158,7 @@ static unsigned int bts_mode(void)
 
 /*
  * Decide what an instance records of @task. If @switches, also write the rows about the switch. An
- * instance without a side shows only switches and mappings. Return: the instance's mode.
+ * instance with neither side shows only switches and mappings. Return: the instance's mode.
  */
 static unsigned int bts_turn_instance(struct bts_instance *b, struct task_struct *task,
 				      bool switches)
@@ -525,7 +525,7 @@ static void bts_prepare(struct trace_array *tr)
 	struct bts_instance *b = tr->bts;
 	int cpu;
 
-	/* A CPU that comes online gets its packer and backlog concurrently. */
+	/* Keep CPUs from coming online, because they would get their packer and backlog. */
 	guard(cpus_read_lock)();
 	for_each_possible_cpu(cpu) {
 		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);

@@ -127,7 +127,7 @@ static void remove_trace(const char *trace)
 static void stop_on_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGHUP };
-	/* Let a write() to a pipe go on, because stdio would lose the output. */
+	/* Restart an interrupted write() to a pipe, because stdio would drop the output. */
 	struct sigaction action = { .sa_handler = stop, .sa_flags = SA_RESTART };
 
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)

@@ -62,7 +62,7 @@ struct record {
 	char			*path;
 	char			*name;		/* the trace's name in messages */
 	char			*about;		/* command, user, date, machine */
-	char			*stats;		/* bts_stats when the last file was written */
+	char			*stats;		/* bts_stats at the end of the previous file */
 	struct kernel_code	*code;		/* read before tracing begins */
 	int			signals;
 	unsigned int		nr_written;
@@ -227,10 +227,11 @@ static enum reason wait_for_end(struct record *rec)
 /* --- Stop and write ----------------------------------------------------------------- */
 
 /*
- * When tracing is switched off, all held branches (see bts-block) are dropped. So first wait until
- * the reader threads have made room in the ring buffer, and the kernel has delivered these
- * branches and rows. The kernel delivers branches in order, so it has delivered the held branches
- * when the counter "delivered" has grown by their number. Rows have no such order.
+ * When tracing is switched off, all held branches and rows (see bts-block) are dropped. So first
+ * wait until the reader threads have made room in the ring buffer, and the kernel has delivered
+ * what is held. The kernel delivers branches in order, so the held branches are out when the
+ * counter "delivered" has grown by their number. Rows have no such counter, so wait until
+ * "rows_held" is 0.
  */
 static void wait_for_held(const struct record *rec)
 {
@@ -443,7 +444,9 @@ static int write_file(struct record *rec)
 	return ret;
 }
 
-/* Start the next file. When tracing is switched on, the tracer shows all mappings again. */
+/*
+ * Start the next file. Switch the instance with the mappings off and on, to get all mappings again.
+ */
 static int rearm(struct record *rec)
 {
 	const struct instance *maps = rec->inst->maps;

@@ -129,7 +129,7 @@ static void stop_thread(struct perf_recording *rec, struct threads *all, pid_t t
 	all->list[all->nr++] = t;
 }
 
-/* Stop the threads that are not in the list yet. Return true if there were any. */
+/* Stop the threads that are not in the list yet. Return true if there was a new thread. */
 static bool stop_threads(struct perf_recording *rec, struct threads *all, pid_t pid)
 {
 	char *dir = mem_format("/proc/%d/task", pid);
@@ -147,8 +147,8 @@ static bool stop_threads(struct perf_recording *rec, struct threads *all, pid_t 
 }
 
 /*
- * A running thread may create threads, which inherit its events only after these are open. So stop
- * all threads until no new ones appear, and open the events before the threads go on.
+ * A new thread inherits its creator's events only if they are already open. So stop threads until
+ * no new thread appears, open the events, and then let the threads continue.
  */
 static int add_threads(struct perf_recording *rec, pid_t pid)
 {

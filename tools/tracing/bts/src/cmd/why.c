@@ -48,7 +48,7 @@ struct why {
 	bool		json;
 };
 
-/* Second names of errors, which strerrorname_np() does not return. */
+/* Aliases of error names, which strerrorname_np() never returns. */
 static const struct {
 	const char	*name;
 	int		error;

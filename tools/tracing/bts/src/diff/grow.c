@@ -80,7 +80,7 @@ static void enter(struct calls *c, struct frame *f)
 	f->node = b;
 }
 
-/* Add the elements @begin to @begin + @nr - 1 of the forest, and those in chunks, to a body. */
+/* Add @nr elements of the forest, from @begin on, to a body. Replace each chunk by its elements. */
 static void add_again(struct grown *g, struct body *b, uint64_t begin, uint32_t nr)
 {
 	for (uint64_t i = begin; i < begin + nr; i++) {
@@ -96,7 +96,7 @@ static void add_again(struct grown *g, struct body *b, uint64_t begin, uint32_t 
 
 /*
  * Add a call to the body around it. If filters hide all branches of the function itself, add only
- * the calls inside the call. Otherwise, runs would differ that have the same shown branches.
+ * the calls that the function makes. Otherwise, two runs that show the same branches could differ.
  */
 static void add_call(struct grown *g, struct body *around, const struct body *b, uint32_t node)
 {

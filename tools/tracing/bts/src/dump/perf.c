@@ -11,9 +11,9 @@
  *
  * To find the address at which a file is mapped, subtract a branch's address in the file from the
  * branch's address in the process. perf resolves an address with the last mapping that contains the
- * address. So if a file has covered the mapping of another file, and that file is used again, its
- * mapping is written again. No mapping is written for the kernel, so perf prints kernel addresses
- * without names.
+ * address. So if another file's mapping has covered a mapping, and that mapping is used again, it
+ * is written again. No mapping is written for the kernel, so perf prints kernel addresses without
+ * names.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -108,8 +108,8 @@ struct bts_record {
 };
 
 /*
- * A mapping that has been written, and that no later mapping has covered. The addresses in the
- * process are @bias above the addresses in the file.
+ * A mapping that has been written, and that no later mapping has covered. @bias is the address of a
+ * byte in the process minus the byte's address in the file.
  */
 struct perf_map {
 	const struct object	*object;
@@ -315,7 +315,7 @@ static void describe(struct perf_dump *p, struct task *t, uint64_t ts, uint64_t 
 	}
 }
 
-/* Return a value for step.priv that says for which process its mappings are written. */
+/* Return the tag for step.priv that marks the step's mappings as written for the process of @t. */
 static uintptr_t described(const struct perf_dump *p, const struct task *t)
 {
 	return (uint64_t)p->generation << 32 | ((uint32_t)t->tgid + 1);
@@ -341,7 +341,9 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 	};
 	if (!comm_known(t))
 		put_comm(p, t, ts);
-	/* Skip this if the same process executed this step last, and no mapping was covered since. */
+	/*
+	 * If the tag is the same, perf already has the mappings. A covered mapping changes the tag.
+	 */
 	if ((uintptr_t)s->priv != described(p, t)) {
 		describe(p, t, ts, r.from, &s->at_from);
 		describe(p, t, ts, r.to, &s->at_to);

@@ -48,7 +48,7 @@ enum {
 
 /*
  * The name of the instance with the mappings of a flight recorder. This instance records until the
- * trace is written, so its last rows may be later than the trace.
+ * trace is written, so its last rows may be newer than the last branch.
  */
 #define DAT_MAPS	"maps"
 

@@ -155,7 +155,8 @@ static void add_clock(const struct pipe *p, struct bytes *out)
 	const char *clock = p->private->dat->clock.text;
 
 	if (clock && (strstr(clock, "[x86-tsc]") || strstr(clock, "[counter]")))
-		bytes_format(out, "# the trace's clock does not count nanoseconds, so times are wrong\n");
+		bytes_format(out, "# the trace's clock does not count nanoseconds, so times "
+			     "are wrong\n");
 }
 
 /* Add a line for each file that is unreadable, or that may have changed since the recording. */

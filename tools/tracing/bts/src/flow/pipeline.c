@@ -378,8 +378,9 @@ static uint64_t head_time(struct pipe_stream *s)
 }
 
 /*
- * Return the stream with the oldest entry. Set *@limit to the oldest time in the other streams. When
- * only mappings of a flight recorder are left, return NULL, because they are later than the trace.
+ * Return the stream with the oldest entry. Set *@limit to the oldest time in the other streams. If
+ * only a flight recorder's mappings are left, return NULL, because they are newer than the last
+ * branch.
  */
 static struct pipe_stream *oldest(struct pipe_private *v, uint64_t *limit)
 {

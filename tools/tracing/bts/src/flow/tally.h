@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The key of a sum. @a is not NULL. Other unused members are 0. */
+/* The key of a sum. @a must not be NULL. Unused members must be 0. */
 struct tally_key {
 	const void	*a;
 	uint64_t	a_addr;

@@ -144,7 +144,7 @@ bool gdb_is_gap(struct gdb_block block);
 /* images.c */
 void gdb_add_image(struct gdb_session *g, const struct gdb_thread *thread,
 		   const struct place *place, uint64_t addr);
-/* Keep only the files that @thread has mapped after its last branch to user space. */
+/* Keep only the files that @thread has mapped since its last branch to user space. */
 void gdb_forget_images(struct gdb_session *g, const struct gdb_thread *thread);
 /* Choose the first mapped file as the program, because exec() maps the program first. */
 void gdb_choose_program(struct gdb_session *g);

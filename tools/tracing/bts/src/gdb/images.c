@@ -60,7 +60,7 @@ static void read_headers(struct gdb_image *i)
 	elf_end(elf);
 }
 
-/* Report whether @thread has mapped the file after its last branch to user space. */
+/* Report whether @thread has mapped the file since its last branch to user space. */
 static bool is_recent(const struct gdb_image *image, const struct gdb_thread *thread)
 {
 	return image->thread == thread && image->visit == thread->visits;

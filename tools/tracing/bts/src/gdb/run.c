@@ -3,9 +3,9 @@
  * Read the trace a second time, up to the place that position.c has found. Create the blocks of
  * each thread, and list the files that the process has mapped at this place.
  *
- * A row for the mapping of the vDSO shows that exec() has replaced all mappings, so all mappings that
- * existed before exec() are removed. If the process runs another program now, earlier blocks are
- * dropped, because gdb can only handle one program. (The kernel also reports all mappings when
+ * A row for the mapping of the vDSO shows that exec() has replaced all mappings, so all mappings
+ * that existed before exec() are removed. If the process runs another program now, earlier blocks
+ * are dropped, because gdb can only handle one program. (The kernel also reports all mappings when
  * recording continues after a pause. In this case, the program has not changed.)
  */
 #include <stdlib.h>

@@ -223,8 +223,8 @@ static bool ends_without_core(int signal)
 /*
  * If a fatal signal causes no core dump, the kernel delivers SIGKILL instead, so signal_deliver
  * does not contain the original signal's number. The event signal_generate contains this number,
- * but a trigger on signal_generate fires only if the sender is a traced task. The result 0 means
- * that the signal is not ignored or already pending.
+ * but a trigger on signal_generate fires only if the sender is a traced task. A result of 0
+ * means that the signal is neither ignored nor already pending.
  */
 static int arm_sender(const struct instance *inst, const struct on *on)
 {

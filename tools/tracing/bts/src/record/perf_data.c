@@ -362,8 +362,9 @@ char *perf_data_describe(struct perf_data *d)
 
 /*
  * Return the offset of the event ID in a record. With PERF_SAMPLE_IDENTIFIER, a sample begins with
- * the ID, and other records end with it. With PERF_SAMPLE_ID, which perf uses if all events have the
- * same sample type, some fields of 8 bytes precede the ID in a sample, or follow it in other records.
+ * the ID, and other records end with it. With PERF_SAMPLE_ID, which perf uses if all events have
+ * the same sample type, some fields of 8 bytes precede the ID in a sample, or follow it in other
+ * records.
  */
 static size_t event_number_at(const struct perf_event_header *h, uint64_t type)
 {

@@ -97,7 +97,7 @@ int follow_seize(struct follow *f, pid_t tid)
 	return 0;
 }
 
-/* Report whether this process already follows the task, whose creator it followed. */
+/* Report whether this process already follows the task, because it followed the task's creator. */
 static bool is_followed(pid_t tid)
 {
 	char *path = mem_format("/proc/%d/status", tid);
@@ -120,7 +120,7 @@ enum follow_stop follow_stop(struct follow *f, pid_t tid, int *status)
 	} else {
 		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
 	}
-	/* A task in an uninterruptible sleep stops only later. */
+	/* A task in uninterruptible sleep does not stop until it wakes up. */
 	for (int i = 0; i < STOP_TRIES; i++) {
 		if (waitpid(tid, status, __WALL | WNOHANG) != tid) {
 			usleep(STOP_US);

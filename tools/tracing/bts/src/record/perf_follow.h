@@ -31,9 +31,6 @@ struct follow {
 	struct followed	**buckets;
 };
 
-void follow_init(struct follow *f);
-/* Start to follow a running task. Return 0, or return -1 and set errno. */
-int follow_seize(struct follow *f, pid_t tid);
 /* The result of follow_stop(). */
 enum follow_stop {
 	FOLLOW_STOPPED,
@@ -42,7 +39,10 @@ enum follow_stop {
 	FOLLOW_ENDED,
 };
 
-/* Start to follow a running task, and stop it. Then follow_go() with *@status lets it go on. */
+void follow_init(struct follow *f);
+/* Start to follow a running task. Return 0, or return -1 and set errno. */
+int follow_seize(struct follow *f, pid_t tid);
+/* Follow a running task, and stop it. After FOLLOW_STOPPED, pass *@status to follow_go(). */
 enum follow_stop follow_stop(struct follow *f, pid_t tid, int *status);
 void follow_go(struct follow *f, pid_t tid, int status);
 /* Handle each task that has stopped or ended. Call this function after SIGCHLD. */

@@ -193,7 +193,8 @@ static int add_cpu(struct restore *r, const char *dir, const char *name, const c
 	}
 	cpu = mem_zalloc(1, sizeof(*cpu));
 	*cpu = (struct writer_cpu) {
-		.w = r->writer, .instance = "", .cpu = number, .fd = fd, .name = path, .size = st.st_size,
+		.w = r->writer, .instance = "", .cpu = number, .fd = fd, .name = path,
+		.size = st.st_size,
 	};
 	writer_insert_cpu(r->writer, cpu);
 	return 0;

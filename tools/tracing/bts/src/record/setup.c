@@ -234,8 +234,8 @@ static int choose_tracer(const struct instance *inst)
 }
 
 /*
- * A flight recorder overwrites the oldest rows, which are the mappings of the programs. So let a
- * second instance record the mappings again, and no branches.
+ * A flight recorder overwrites its oldest rows, among them the mappings. So also record the
+ * mappings in a second instance, which records no branches.
  */
 static int set_up_maps(struct instance *inst, const struct record_options *options)
 {

@@ -251,7 +251,7 @@ int targets_write(const struct targets *targets, const struct instance *inst,
 	       write_targets(targets, inst, "set_event_pid") ? -1 : 0;
 }
 
-/* Turn tracing on, and first for the mappings, which all branches need. */
+/* Turn tracing on. Begin with the mappings, because branches need them for their names. */
 static int trace_on(const struct instance *inst)
 {
 	if (inst->maps && instance_write(inst->maps, "tracing_on", "1"))
@@ -293,7 +293,7 @@ int targets_go(struct targets *targets, const struct instance *inst,
 
 	if (!targets->child)
 		return trace_on(inst);
-	/* With --fork, the command turns tracing on for the branches. */
+	/* With --fork, the child turns on the tracing of branches. */
 	if (options->fork && inst->maps && instance_write(inst->maps, "tracing_on", "1"))
 		return -1;
 	if (!options->fork && ptrace(PTRACE_SEIZE, targets->child, NULL, PTRACE_O_TRACEEXEC)) {

@@ -3,8 +3,8 @@
  * Run the line programs of DWARF (versions 2 to 5).
  *
  * A line program makes sequences of rows. A sequence covers one stretch of code, so each discarded
- * function (--gc-sections, COMDAT) has a sequence of its own. libdw does not tell sequences apart,
- * because it sorts the rows of a unit by address.
+ * function (--gc-sections, COMDAT) has its own sequence. libdw loses the sequences, because it
+ * sorts the rows of a unit by address.
  *
  * DWARF 5, section 6.2.
  */
@@ -113,7 +113,7 @@ static void begin_sequence(struct program *p)
 	p->row = (struct line_row) { .file = 1, .line = 1 };
 }
 
-/* Advance the address and the line as the special opcode @opcode does. */
+/* Advance the address and, if @line is true, the line, as the special opcode @opcode does. */
 static void advance(struct program *p, uint8_t opcode, bool line)
 {
 	uint8_t by = opcode - p->opcode_base;

@@ -24,8 +24,8 @@ struct line_row {
 };
 
 /*
- * Call @add for each row of the program at @offset of the section .debug_line. If the program is
- * damaged, stop there.
+ * Call @add for each row of the program at @offset of the section .debug_line. Stop where the
+ * program is damaged.
  */
 void line_program_run(const void *section, size_t size, uint64_t offset,
 		      void (*add)(void *ctx, const struct line_row *row), void *ctx);

@@ -105,7 +105,7 @@ static void read_row(void *ctx, const struct line_row *row)
 	add_line(o, row->addr + o->debug_bias, file, file ? row->line : 0);
 }
 
-/* Type units and partial units have the line program of another unit. */
+/* Type units and partial units share the line program of another unit. */
 static bool has_lines(Dwarf_Die *die)
 {
 	return dwarf_tag(die) != DW_TAG_type_unit && dwarf_tag(die) != DW_TAG_partial_unit;

@@ -11,8 +11,8 @@
  *	push $N; jmp .plt	in .plt with IBT, for the first call; N is the number of the
  *				relocation in .rela.plt
  *
- * In a static program, a stub of an ifunc has a relocation with the address of the resolver, which
- * has the name of the function. lld puts such stubs into .iplt.
+ * In a static program, the relocation of an ifunc's stub contains the address of the resolver,
+ * whose symbol has the name of the function. lld puts such stubs into .iplt.
  *
  * In 32-bit code, SLOT is the slot's address or, in jmp *SLOT(%ebx), the slot's offset in the
  * global offset table, and N is a byte offset in .rel.plt. The name of all other code in these
@@ -63,7 +63,7 @@ static const char *reloc_name(Elf *elf, const GElf_Shdr *rela, const GElf_Rela *
 	return name && *name ? name : NULL;
 }
 
-/* Return the name with the highest rank of the functions at the address, or NULL. */
+/* Return the name of the highest-ranked function at the address, or NULL. */
 static const char *function_at(const struct sym_list *list, uint64_t addr)
 {
 	const struct sym_add *found = NULL;
@@ -74,7 +74,7 @@ static const char *function_at(const struct sym_list *list, uint64_t addr)
 	return found ? found->name : NULL;
 }
 
-/* Read a REL or RELA relocation. Set the addend to 0 if it is not in the relocation. */
+/* Read a REL or RELA relocation. For REL, set the addend to 0. */
 static bool get_reloc(Elf_Data *data, const GElf_Shdr *sh, size_t i, GElf_Rela *r)
 {
 	GElf_Rel rel;
@@ -145,7 +145,8 @@ static void read_slots(struct slots *slots, Elf *elf, const struct sym_list *lis
 
 		if (sh.sh_type == SHT_RELA || sh.sh_type == SHT_REL)
 			read_relocs(slots, elf, scn, !slots->by_number &&
-				    (!strcmp(name, ".rela.plt") || !strcmp(name, ".rel.plt")), list);
+				    (!strcmp(name, ".rela.plt") || !strcmp(name, ".rel.plt")),
+				    list);
 		/* The global offset table starts at .got.plt or, without this section, at .got. */
 		if (!strcmp(name, ".got.plt") || (!strcmp(name, ".got") && !slots->got))
 			slots->got = sh.sh_addr;
@@ -196,7 +197,7 @@ static const char *stub_of(const struct slots *slots, const uint8_t *code, uint6
 	return found ? found->name : NULL;
 }
 
-/* lld leaves only the local name of a resolver, which ends with _ifunc in the GNU C library. */
+/* lld keeps only the local symbol of a resolver. In glibc, its name ends with _ifunc. */
 static char *stub_name(const char *name)
 {
 	static const char suffix[] = "_ifunc";

@@ -252,7 +252,7 @@ void kernel_syms(struct objects *all, const char *kallsyms)
 
 		if (!tab)
 			continue;
-		/* Without the module, the name may be one that can be demangled. */
+		/* Demangle the name again, because this is not possible with the module. */
 		*tab = 0;
 		kernel->syms[i].plain = sym_demangle(kernel, kernel->syms[i].linked, false);
 		kernel->syms[i].name = kernel->syms[i].plain;

@@ -459,7 +459,7 @@ static bool key_pressed(struct screen *s, int key)
 	return true;
 }
 
-/* At any exit, give the terminal back as it was. */
+/* Restore the terminal at every exit. */
 static void close_screen(void)
 {
 	if (stdscr && !isendwin())

@@ -19,8 +19,8 @@
 #include "rank.h"
 
 /*
- * The maximum number of different successful calls to compare with the failed call. The last calls
- * are compared, because old calls often differ from the failed call in more than the check.
+ * The maximum number of different successful calls to compare with the failed call. If there are
+ * more, only the latest are compared, because old calls often differ in more than the check.
  */
 #define GOODS_MAX	256
 
@@ -34,7 +34,7 @@ static uint64_t foreign(const struct differences *d)
 	return sum;
 }
 
-/* Add @node to the @nr nodes that were compared. Return false if it is one of them. */
+/* Add @node to the list of compared nodes. Return false if it is already in the list. */
 static bool add_node(uint32_t *nodes, unsigned int *nr, uint32_t node)
 {
 	for (unsigned int i = 0; i < *nr; i++)

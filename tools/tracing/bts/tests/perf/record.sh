@@ -147,7 +147,8 @@ running() {
 }
 check "a running PID, which continues afterwards" running
 
-# The process has five threads, which all have a name. Another thread is created now and then.
+# The process has four threads, and creates short-lived threads all the time. The trace must contain
+# the name of each.
 threads() {
 	python3 -c 'import threading, time
 def spin():

@@ -924,7 +924,7 @@ calls_in_perf() { # FUNCTION
 	grep -c "=> *[0-9a-f]* $1+0x0 " "$work/text"
 }
 
-# A discarded function must not appear in the place of the code that has its addresses.
+# No code may be shown as a discarded function that had the same address.
 judge_discarded() { # TRACE
 	"$bts" top --inline --by line -n 0 "$1.dat" >"$work/lines" &&
 		[ "$(grep -c '/discard\.c:' "$work/lines")" -gt 5 ] &&
@@ -955,7 +955,7 @@ judge_perf() {
 	done
 	"$bts" dump -f perf -o "$work/perf.data" calls.dat >/dev/null &&
 		perf_branches && [ "$(calls_in_perf fib)" -eq 615 ] || return 1
-	# The program loads another library at the address of an unloaded library, and back.
+	# The program loads a second library where the first was, and then the first library again.
 	"$bts" dump -f perf -o "$work/perf.data" loads.dat >/dev/null &&
 		perf_branches && [ "$(calls_in_perf twice)" -eq 20 ] && [ "$(calls_in_perf thrice)" -eq 10 ]
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Contain a large function that no one calls, so that the linker discards it (--gc-sections). The
- * script record.sh creates the file discarded.h, whose lines are the statements of this function.
+ * A program with a large unused function, which the linker discards (--gc-sections). The script
+ * record.sh creates the file discarded.h with the statements of this function.
  */
 static volatile int sink;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Functions whose symbols have neither type nor size, as most assemblers make them. */
+/* Functions whose symbols have neither type nor size, as NASM makes them. */
 	.globl	_start, first, second
 	.text
 _start:
