@@ -127,8 +127,11 @@ static void remove_trace(const char *trace)
 static void stop_on_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGHUP };
-	/* Restart an interrupted write() to a pipe, because stdio would drop the output. */
-	struct sigaction action = { .sa_handler = stop, .sa_flags = SA_RESTART };
+	/*
+	 * Restart an interrupted write() to a pipe, because stdio would drop the output. If no one
+	 * reads the pipe, the second signal ends bts.
+	 */
+	struct sigaction action = { .sa_handler = stop, .sa_flags = SA_RESTART | SA_RESETHAND };
 
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		if (signals[i] != SIGHUP || !process_ignores_hangup())

@@ -356,7 +356,7 @@ static char *info_text(const struct record *rec, const struct look_counts *count
 		bytes_add(&text, line, strlen(line));
 		free(line);
 	}
-	/* Append bts_stats unchanged, because its keys differ from the keys above. */
+	/* The keys of bts_stats differ from the keys above. */
 	bytes_add(&text, stats, strlen(stats) + 1);
 	return text.data;
 }
@@ -405,7 +405,7 @@ static int finish_file(struct record *rec, const struct look_counts *counts, cha
 	return ret;
 }
 
-/* Return bts_stats, without the losses that are in an earlier file (--rearm). */
+/* Return bts_stats, without what earlier files contain (--rearm). */
 static char *stats_of_file(struct record *rec)
 {
 	char *all = instance_read(rec->inst, "bts_stats");

@@ -97,6 +97,11 @@ static void stands(void *ctx, pid_t tid, uint64_t user_ip, bool ends)
 	perf_rows_stands(&rec->rows, tid, user_ip, ends);
 }
 
+enum {
+	STOP_TRIES	= 10000,
+	STOP_US		= 100,
+};
+
 struct thread {
 	pid_t			tid;
 	int			status;		/* from waitpid(), if @stop is FOLLOW_STOPPED */
@@ -116,17 +121,35 @@ static bool is_new(const struct threads *all, pid_t tid)
 	return true;
 }
 
-static void stop_thread(struct perf_recording *rec, struct threads *all, pid_t tid)
+static void add_thread(struct perf_recording *rec, struct threads *all, pid_t tid)
 {
-	struct thread t = { .tid = tid };
+	struct thread t = { .tid = tid, .stop = follow_interrupt(&rec->follow, tid) };
 
-	t.stop = follow_stop(&rec->follow, tid, &t.status);
 	/* Without ptrace(), all branches are recorded, but some may be shown in the wrong task. */
 	if (t.stop == FOLLOW_REFUSED)
 		msg_warn("ptrace cannot follow task %d (%s), so branches of its children may be "
 			 "in the wrong task", tid, strerror(errno));
 	all->list = mem_realloc(all->list, all->nr + 1, sizeof(t));
 	all->list[all->nr++] = t;
+}
+
+/* Wait until no thread runs any more, but at most for a second. */
+static void wait_for_threads(struct perf_recording *rec, struct threads *all)
+{
+	bool runs = true;
+
+	for (int i = 0; runs && i < STOP_TRIES; i++) {
+		if (i)
+			usleep(STOP_US);
+		runs = false;
+		for (size_t n = 0; n < all->nr; n++) {
+			struct thread *t = &all->list[n];
+
+			if (t->stop == FOLLOW_RUNS)
+				t->stop = follow_stopped(&rec->follow, t->tid, &t->status);
+			runs |= t->stop == FOLLOW_RUNS;
+		}
+	}
 }
 
 /* Stop the threads that are not in the list yet. Return true if there was a new thread. */
@@ -140,9 +163,10 @@ static bool stop_threads(struct perf_recording *rec, struct threads *all, pid_t 
 	free(dir);
 	while (stream && (entry = readdir(stream)))
 		if (entry->d_name[0] != '.' && is_new(all, atoi(entry->d_name)))
-			stop_thread(rec, all, atoi(entry->d_name));
+			add_thread(rec, all, atoi(entry->d_name));
 	if (stream)
 		closedir(stream);
+	wait_for_threads(rec, all);
 	return all->nr > before;
 }
 

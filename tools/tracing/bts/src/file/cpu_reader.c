@@ -46,6 +46,7 @@ _Static_assert(sizeof(struct bts_pair) == sizeof(struct branch), "a pair is a br
  * @stopped:	the pipeline wants no more batches
  * @missing:	branches are missing before the next entry, and no batch reports this loss yet
  * @missing_count: the number of these branches; 0 if unknown
+ * @maps:	the CPU is in the instance DAT_MAPS, which contains no branches
  */
 struct decode {
 	struct cpu_reader	*r;
@@ -59,6 +60,7 @@ struct decode {
 	bool			stopped;
 	bool			missing;
 	uint64_t		missing_count;
+	bool			maps;
 };
 
 static void end_batch(struct decode *d)
@@ -344,7 +346,7 @@ static void page(struct decode *d, const uint8_t *bytes, uint32_t page_size)
 		missing(d, 0);
 		return;
 	}
-	if (p.missed)
+	if (p.missed && !d->maps)
 		missing(d, p.count);
 	at = p.at;
 	end = p.end;
@@ -369,6 +371,8 @@ static void tell_unwritten(struct decode *d)
 	char key[sizeof(DAT_UNWRITTEN_CPU) + 11];
 	uint64_t count;
 
+	if (d->maps)
+		return;
 	snprintf(key, sizeof(key), DAT_UNWRITTEN_CPU, d->r->cpu->cpu);
 	count = stats_number(d->r->dat->info.text, key);
 	if (count)
@@ -387,7 +391,7 @@ static void forget_loss(struct decode *d)
 static void decode_pages(void *arg)
 {
 	struct cpu_reader *r = arg;
-	struct decode d = { .r = r };
+	struct decode d = { .r = r, .maps = !strcmp(r->cpu->instance, DAT_MAPS) };
 	const uint8_t *p;
 
 	d.decoder = mem_alloc(sizeof(*d.decoder));

@@ -53,14 +53,20 @@ unsigned long long stats_number(const char *text, const char *name)
 	return 0;
 }
 
-static bool adds_up(const char *name, size_t length)
+/* Report whether a line of bts_stats is a counter, which only grows. */
+static bool is_counter(const char *line, size_t length)
 {
-	static const char waited[] = "blocked_ns";
+	static const char * const others[] = {
+		"cpus_recording", "cpus_left_out", "reader", "held", "rows_held",
+	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
-		if (!strncmp(counters[i].name, name, length) && !counters[i].name[length])
-			return true;
-	return length == strlen(waited) && !strncmp(waited, name, length);
+	if (line[length] != ':' || strspn(line + length + 1, " 0123456789") !=
+	    strcspn(line + length + 1, "\n"))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (!strncmp(others[i], line, length) && !others[i][length])
+			return false;
+	return true;
 }
 
 char *stats_since(const char *stats, const char *before)
@@ -72,7 +78,7 @@ char *stats_since(const char *stats, const char *before)
 
 		next = line + strcspn(line, "\n");
 		next += *next == '\n';
-		if (line[length] == ':' && adds_up(line, length)) {
+		if (is_counter(line, length)) {
 			char *name = mem_format("%.*s", (int)length, line);
 
 			bytes_format(&text, "%s: %llu\n", name,

@@ -27,22 +27,18 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/mem.h"
-#include "lib/path.h"
 #include "perf_events.h"
 #include "perf_follow.h"
 
 #define BUCKETS		256
 #define LET_GO_TRIES	1000
 #define LET_GO_US	1000
-#define STOP_TRIES	10000
-#define STOP_US		100
 
 struct followed {
 	struct followed	*next;
@@ -97,41 +93,34 @@ int follow_seize(struct follow *f, pid_t tid)
 	return 0;
 }
 
-/* Report whether this process already follows the task, because it followed the task's creator. */
-static bool is_followed(pid_t tid)
+enum follow_stop follow_interrupt(struct follow *f, pid_t tid)
 {
-	char *path = mem_format("/proc/%d/status", tid);
-	char *text = path_read(path, NULL);
-	const char *tracer = text ? strstr(text, "\nTracerPid:") : NULL;
-	bool is = tracer && atoi(tracer + strlen("\nTracerPid:")) == getpid();
+	int saved;
 
-	free(text);
-	free(path);
-	return is;
+	if (!follow_seize(f, tid)) {
+		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+		return FOLLOW_RUNS;
+	}
+	if (errno == ESRCH)
+		return FOLLOW_ENDED;
+	saved = errno;
+	/* If a followed task has created this task, it is followed already, and will stop, too. */
+	if (!waitid(P_PID, tid, NULL, __WALL | WSTOPPED | WEXITED | WNOHANG | WNOWAIT))
+		return FOLLOW_RUNS;
+	errno = saved;
+	return FOLLOW_REFUSED;
 }
 
-enum follow_stop follow_stop(struct follow *f, pid_t tid, int *status)
+enum follow_stop follow_stopped(struct follow *f, pid_t tid, int *status)
 {
-	if (follow_seize(f, tid)) {
-		if (errno == ESRCH)
-			return FOLLOW_ENDED;
-		if (!is_followed(tid))
-			return FOLLOW_REFUSED;
-	} else {
-		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
-	}
-	/* A task in uninterruptible sleep does not stop until it wakes up. */
-	for (int i = 0; i < STOP_TRIES; i++) {
-		if (waitpid(tid, status, __WALL | WNOHANG) != tid) {
-			usleep(STOP_US);
-			continue;
-		}
-		if (WIFSTOPPED(*status))
-			return FOLLOW_STOPPED;
-		forget(f, tid);
-		return FOLLOW_ENDED;
-	}
-	return FOLLOW_RUNS;
+	pid_t got = waitpid(tid, status, __WALL | WNOHANG);
+
+	if (!got)
+		return FOLLOW_RUNS;
+	if (got == tid && WIFSTOPPED(*status))
+		return FOLLOW_STOPPED;
+	forget(f, tid);
+	return FOLLOW_ENDED;
 }
 
 static void stands(struct follow *f, pid_t tid, bool ends)

@@ -31,7 +31,7 @@ struct follow {
 	struct followed	**buckets;
 };
 
-/* The result of follow_stop(). */
+/* The state of a task after follow_interrupt(). */
 enum follow_stop {
 	FOLLOW_STOPPED,
 	FOLLOW_RUNS,		/* followed, but not stopped yet */
@@ -42,8 +42,13 @@ enum follow_stop {
 void follow_init(struct follow *f);
 /* Start to follow a running task. Return 0, or return -1 and set errno. */
 int follow_seize(struct follow *f, pid_t tid);
-/* Follow a running task, and stop it. After FOLLOW_STOPPED, pass *@status to follow_go(). */
-enum follow_stop follow_stop(struct follow *f, pid_t tid, int *status);
+/* Start to follow a running task, and tell it to stop. If it is refused, errno is the reason. */
+enum follow_stop follow_interrupt(struct follow *f, pid_t tid);
+/*
+ * After FOLLOW_RUNS, report the new state. A task in uninterruptible sleep does not stop until it
+ * wakes up. If the task has stopped, pass *@status to follow_go().
+ */
+enum follow_stop follow_stopped(struct follow *f, pid_t tid, int *status);
 void follow_go(struct follow *f, pid_t tid, int status);
 /* Handle each task that has stopped or ended. Call this function after SIGCHLD. */
 void follow_events(struct follow *f);

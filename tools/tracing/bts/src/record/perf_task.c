@@ -148,6 +148,23 @@ void perf_task_fork(struct perf_rows *rows, int pid, int tid, int ppid, int ptid
 	}
 }
 
+/* An exec() has ended all other threads of the process, and the thread has become the leader. */
+static void end_others(struct perf_rows *rows, struct perf_task *leader)
+{
+	struct perf_task *next;
+
+	leader->ended = false;
+	for (size_t i = 0; leader->others && i < BUCKETS; i++) {
+		for (struct perf_task *t = rows->buckets[i]; t; t = next) {
+			next = t->next;
+			if (t != leader && t->pid == leader->pid)
+				remove_task(rows, t);
+		}
+	}
+	leader->others = 0;
+	rows->last = NULL;
+}
+
 void perf_task_named(struct perf_rows *rows, int pid, int tid, const char *comm, size_t room,
 		     bool exec)
 {
@@ -158,8 +175,10 @@ void perf_task_named(struct perf_rows *rows, int pid, int tid, const char *comm,
 	t->comm[NAME_LENGTH - 1] = 0;
 	if (t->told)
 		memcpy(names_get(&rows->names, tid)->comm, t->comm, sizeof(t->comm));
-	if (exec)
+	if (exec) {
 		free_maps(t);
+		end_others(rows, t);
+	}
 }
 
 struct perf_map *perf_task_map(struct perf_rows *rows, const struct made_map *row,

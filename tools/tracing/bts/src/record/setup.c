@@ -140,11 +140,14 @@ static bool one_side(const struct record_options *options)
 	return options->user != options->kernel;
 }
 
-/* Enable the option bts-map, unless the kernel rejects the option because of PREEMPT_RT. */
+/*
+ * Enable the option bts-map, unless another instance records the mappings, or the kernel rejects
+ * the option because of PREEMPT_RT.
+ */
 static int set_maps(const struct instance *inst)
 {
 	char *path = instance_file(inst, "options/bts-map");
-	int ret = path_write(path, "1");
+	int ret = path_write(path, inst->maps ? "0" : "1");
 
 	if (ret && errno == EOPNOTSUPP) {
 		msg_warn("this kernel has PREEMPT_RT and records no mappings (bts-map), so "
@@ -234,8 +237,8 @@ static int choose_tracer(const struct instance *inst)
 }
 
 /*
- * A flight recorder overwrites its oldest rows, among them the mappings. So also record the
- * mappings in a second instance, which records no branches.
+ * A flight recorder overwrites its oldest rows, and would soon overwrite the mappings. So record
+ * the mappings in a second instance, which records no branches.
  */
 static int set_up_maps(struct instance *inst, const struct record_options *options)
 {

@@ -135,14 +135,15 @@ static struct sym *function_of(struct inline_table *t, Dwarf_Die *die, uint64_t 
 bool is_discarded(const struct object *o, Dwarf_Die *die)
 {
 	Dwarf_Addr base, low, high;
+	bool any = false;
 	ptrdiff_t at = 0;
 
-	if (!dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges))
-		return false;
-	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0)
+	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
 		if (low < high && is_code(o, low))
 			return false;
-	return true;
+		any = true;
+	}
+	return any && !at;
 }
 
 /* Add and return a call. Return @outer if the call has no code or no name. */

@@ -87,21 +87,39 @@ static bool get_reloc(Elf_Data *data, const GElf_Shdr *sh, size_t i, GElf_Rela *
 	return true;
 }
 
+/*
+ * Return the name of the function that a resolver chooses, or NULL. lld keeps only the local symbol
+ * of the resolver. In glibc, its name ends with _ifunc.
+ */
+static const char *resolved_name(struct object *o, const struct sym_list *list, uint64_t addr)
+{
+	static const char suffix[] = "_ifunc";
+	const char *name = function_at(list, addr);
+	size_t length = name ? strlen(name) : 0, end = strlen(suffix);
+	char *copy;
+
+	if (length <= end || strcmp(name + length - end, suffix))
+		return name;
+	copy = object_string(o, name);
+	copy[length - end] = 0;
+	return copy;
+}
+
 /* Return the name of the function whose address a slot will contain, or NULL. */
-static const char *slot_name(Elf *elf, const GElf_Shdr *sh, const GElf_Rela *r,
-			     const struct sym_list *list, bool bits32)
+static const char *slot_name(struct object *o, Elf *elf, const GElf_Shdr *sh, const GElf_Rela *r,
+			     const struct sym_list *list)
 {
 	unsigned int type = GELF_R_TYPE(r->r_info);
 
-	if (!bits32 && type == R_X86_64_IRELATIVE)
-		return function_at(list, r->r_addend);
+	if (gelf_getclass(elf) == ELFCLASS64 && type == R_X86_64_IRELATIVE)
+		return resolved_name(o, list, r->r_addend);
 	/* R_386_JMP_SLOT and R_386_GLOB_DAT have the same numbers as these types. */
 	if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
 		return NULL;
 	return reloc_name(elf, sh, r);
 }
 
-static void read_relocs(struct slots *slots, Elf *elf, Elf_Scn *scn, bool plt,
+static void read_relocs(struct object *o, struct slots *slots, Elf *elf, Elf_Scn *scn, bool plt,
 			const struct sym_list *list)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
@@ -116,7 +134,7 @@ static void read_relocs(struct slots *slots, Elf *elf, Elf_Scn *scn, bool plt,
 	if (plt)
 		slots->by_number = mem_zalloc(nr, sizeof(*slots->by_number));
 	for (size_t i = 0; i < nr && get_reloc(data, &sh, i, &r); i++) {
-		const char *name = slot_name(elf, &sh, &r, list, slots->bits32);
+		const char *name = slot_name(o, elf, &sh, &r, list);
 
 		if (!name)
 			continue;
@@ -135,7 +153,8 @@ static int compare(const void *left, const void *right)
 	return a->addr < b->addr ? -1 : a->addr > b->addr;
 }
 
-static void read_slots(struct slots *slots, Elf *elf, const struct sym_list *list)
+static void read_slots(struct object *o, struct slots *slots, Elf *elf,
+		       const struct sym_list *list)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;
@@ -144,7 +163,7 @@ static void read_slots(struct slots *slots, Elf *elf, const struct sym_list *lis
 		const char *name = gelf_getshdr(scn, &sh) ? elf_section_name(elf, &sh) : "";
 
 		if (sh.sh_type == SHT_RELA || sh.sh_type == SHT_REL)
-			read_relocs(slots, elf, scn, !slots->by_number &&
+			read_relocs(o, slots, elf, scn, !slots->by_number &&
 				    (!strcmp(name, ".rela.plt") || !strcmp(name, ".rel.plt")),
 				    list);
 		/* The global offset table starts at .got.plt or, without this section, at .got. */
@@ -197,17 +216,6 @@ static const char *stub_of(const struct slots *slots, const uint8_t *code, uint6
 	return found ? found->name : NULL;
 }
 
-/* lld keeps only the local symbol of a resolver. In glibc, its name ends with _ifunc. */
-static char *stub_name(const char *name)
-{
-	static const char suffix[] = "_ifunc";
-	size_t length = strlen(name), end = strlen(suffix);
-
-	if (length > end && !strcmp(name + length - end, suffix))
-		length -= end;
-	return mem_format("%.*s@plt", (int)length, name);
-}
-
 static void read_stubs(struct object *o, const struct slots *slots, Elf_Scn *scn,
 		       const GElf_Shdr *sh, struct sym_list *list)
 {
@@ -226,7 +234,7 @@ static void read_stubs(struct object *o, const struct slots *slots, Elf_Scn *scn
 			left = each;
 		memcpy(code, (uint8_t *)data->d_buf + at, left < STUB_SIZE ? left : STUB_SIZE);
 		name = stub_of(slots, code, sh->sh_addr + at);
-		full = name ? stub_name(name) : mem_strdup("[plt]");
+		full = name ? mem_format("%s@plt", name) : mem_strdup("[plt]");
 		sym_list_add(list, sh->sh_addr + at, left, object_string(o, full), 0);
 		free(full);
 	}
@@ -240,7 +248,7 @@ void plt_syms(struct object *o, Elf *elf, struct sym_list *list)
 	GElf_Shdr sh;
 
 	slots.bits32 = gelf_getclass(elf) == ELFCLASS32;
-	read_slots(&slots, elf, list);
+	read_slots(o, &slots, elf, list);
 	while ((scn = elf_nextscn(elf, scn))) {
 		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_PROGBITS)
 			continue;
