@@ -37,7 +37,22 @@
 #include "cmd.h"
 #include "recording.h"
 
-enum { RING_POLL_MS = 10 };
+enum {
+	RING_POLL_MS	= 10,
+	STOP_TRIES	= 10000,
+	STOP_US		= 100,
+};
+
+struct thread {
+	pid_t			tid;
+	int			status;		/* from waitpid(), if @stop is FOLLOW_STOPPED */
+	enum follow_stop	stop;
+};
+
+struct threads {
+	struct thread	*list;
+	size_t		nr;
+};
 
 struct perf_recording {
 	const struct record_options	*options;
@@ -46,6 +61,7 @@ struct perf_recording {
 	struct perf_events		events;
 	struct perf_rows		rows;
 	struct writer			*writer;
+	struct threads			threads;	/* stopped until the file is open */
 	char				*about;
 	struct kernel_code		*code;		/* read before the command starts */
 	struct timespec			start;
@@ -96,22 +112,6 @@ static void stands(void *ctx, pid_t tid, uint64_t user_ip, bool ends)
 	perf_events_read(&rec->events, &rec->rows);
 	perf_rows_stands(&rec->rows, tid, user_ip, ends);
 }
-
-enum {
-	STOP_TRIES	= 10000,
-	STOP_US		= 100,
-};
-
-struct thread {
-	pid_t			tid;
-	int			status;		/* from waitpid(), if @stop is FOLLOW_STOPPED */
-	enum follow_stop	stop;
-};
-
-struct threads {
-	struct thread	*list;
-	size_t		nr;
-};
 
 static bool is_new(const struct threads *all, pid_t tid)
 {
@@ -176,19 +176,29 @@ static bool stop_threads(struct perf_recording *rec, struct threads *all, pid_t 
  */
 static int add_threads(struct perf_recording *rec, pid_t pid)
 {
-	struct threads all = {};
+	struct threads *all = &rec->threads;
+	size_t first = all->nr;
 	int ret = 0;
 
-	while (stop_threads(rec, &all, pid))
+	while (stop_threads(rec, all, pid))
 		;
-	for (size_t i = 0; i < all.nr && !ret; i++)
-		if (all.list[i].stop != FOLLOW_ENDED)
-			ret = perf_events_open(&rec->events, rec->options, all.list[i].tid, false);
-	for (size_t i = 0; i < all.nr; i++)
-		if (all.list[i].stop == FOLLOW_STOPPED)
-			follow_go(&rec->follow, all.list[i].tid, all.list[i].status);
-	free(all.list);
+	for (size_t i = first; i < all->nr && !ret; i++)
+		if (all->list[i].stop != FOLLOW_ENDED)
+			ret = perf_events_open(&rec->events, rec->options, all->list[i].tid, false);
 	return ret;
+}
+
+/* Let the stopped threads continue. The file must be open, because a thread may end right away. */
+static void let_threads_go(struct perf_recording *rec)
+{
+	for (size_t i = 0; i < rec->threads.nr; i++) {
+		const struct thread *t = &rec->threads.list[i];
+
+		if (t->stop == FOLLOW_STOPPED)
+			follow_go(&rec->follow, t->tid, t->status);
+	}
+	free(rec->threads.list);
+	rec->threads = (struct threads) {};
 }
 
 static int add_command(struct perf_recording *rec)
@@ -249,7 +259,10 @@ static int prepare(struct perf_recording *rec)
 	rec->about = record_describe(NULL, o);
 	if (has_kernel_side(rec))
 		rec->code = kernel_code_take();
-	return ret ? ret : open_file(rec);
+	if (ret || open_file(rec))
+		return -1;
+	let_threads_go(rec);
+	return 0;
 }
 
 /* --- Run ------------------------------------------------------------------------------ */
@@ -438,6 +451,7 @@ static void clean_up(struct perf_recording *rec)
 	if (rec->writer)
 		writer_free(rec->writer);
 	kernel_code_free(rec->code);
+	free(rec->threads.list);
 	free(rec->about);
 }
 

@@ -55,10 +55,13 @@ struct perf_ring {
 	struct perf_out			out;
 };
 
+/* Without PERF_FLAG_FD_NO_GROUP, the event would join the group of @ring, which is another task's. */
 static int event_open(struct perf_event_attr *attr, pid_t tid, int cpu, int ring)
 {
-	unsigned long flags = PERF_FLAG_FD_CLOEXEC | (ring < 0 ? 0 : PERF_FLAG_FD_OUTPUT);
+	unsigned long flags = PERF_FLAG_FD_CLOEXEC;
 
+	if (ring >= 0)
+		flags |= PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP;
 	attr->size = sizeof(*attr);
 	return syscall(SYS_perf_event_open, attr, tid, cpu, ring, flags);
 }

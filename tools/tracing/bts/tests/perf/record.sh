@@ -131,8 +131,9 @@ check "a full ring buffer is a loss in the summary" loses
 
 # --- Running tasks, users, refusals ---------------------------------------------------
 
-spin_data() {
-	cat spin.dat.new* | grep -q .
+# Report whether data of a recording has been written.
+data() { # TRACE
+	cat "$1".new.cpu* | grep -q .
 }
 
 running() {
@@ -140,7 +141,7 @@ running() {
 	spin=$!
 	bts record --backend perf -p $spin -o spin.dat &
 	bts=$!
-	wait_for spin_data || return
+	wait_for data spin.dat || return
 	kill -INT $bts
 	wait $bts && kill $spin && says '^[0-9,]* branches, 1 task' bts info spin.dat &&
 		status 125 says 'No such process' bts_perf -p $spin
@@ -154,29 +155,28 @@ has_threads() {
 }
 threads() {
 	python3 -c 'import threading, time
-def spin():
+def run():
     while True:
-        pass
+        time.sleep(.01)
 for i in range(3):
-    threading.Thread(target=spin).start()
+    threading.Thread(target=run).start()
 while True:
     threading.Thread(target=time.sleep, args=(.01,)).start()
     time.sleep(.02)' &
 	spin=$!
 	wait_for has_threads || return
-	rm -f spin.dat*
-	bts record --backend perf -p $spin -o spin.dat &
+	bts record --backend perf -p $spin -o threads.dat &
 	bts=$!
-	wait_for spin_data || return
+	wait_for test -e threads.dat.new || return
 	sleep 0.5
 	kill -INT $bts
 	wait $bts
 	got=$?
 	kill -9 $spin
-	[ $got -eq 0 ] && says '^# [0-9,]* branches, [0-9]* tasks, .*nothing lost' bts top -n 3 spin.dat &&
-		bts report --no-lines spin.dat >report.txt &&
-		[ "$(sed -n 's/^ *\(.*\)-[0-9]*  *\[.* arrives .*/\1/p' report.txt | sort -u)" = python3 ] &&
-		[ "$(sed -n 's/^ *.*-\([0-9]*\)  *\[.* -> .*/\1/p' report.txt | sort -u | wc -l)" -gt 4 ]
+	[ $got -eq 0 ] && says '^# [0-9,]* branches, [0-9]* tasks, .*nothing lost' bts top -n 3 threads.dat &&
+		bts report --no-lines threads.dat >report.txt &&
+		[ "$(awk '/ arrives / { sub(/-[0-9]+$/, "", $1); print $1 }' report.txt | sort -u)" = python3 ] &&
+		[ "$(awk '/ -> / { print $1 }' report.txt | sort -u | wc -l)" -gt 4 ]
 }
 check "a running process with threads" threads
 
