@@ -14,7 +14,7 @@ shift 3
 # the files of all visible events. Opening the files of all 3,000 events would take seconds, or
 # minutes with the debug kernel.
 few_events() {
-	for dir in ftrace bts msr nmi sched syscalls/sys_enter_getppid; do
+	for dir in ftrace bts msr nmi sched syscalls/sys_enter_getpid syscalls/sys_enter_getppid; do
 		[ -d /sys/kernel/tracing/events/$dir ] || continue
 		mkdir -p /run/events/$dir
 		mount --bind /sys/kernel/tracing/events/$dir /run/events/$dir
