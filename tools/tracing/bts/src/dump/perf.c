@@ -296,6 +296,7 @@ static void describe(struct perf_dump *p, struct task *t, uint64_t ts, uint64_t 
 	struct mmap2 map = {
 		.header = { .type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER },
 	};
+	struct perf_map known;
 
 	for (size_t i = 0; o->is_file && i < o->nr_segments; i++) {
 		const struct segment *s = &o->segments[i];
@@ -305,12 +306,14 @@ static void describe(struct perf_dump *p, struct task *t, uint64_t ts, uint64_t 
 		map.addr = (addr - place->addr + s->vaddr) & ~PAGE_MASK;
 		map.len = (s->size + (s->vaddr & PAGE_MASK) + PAGE_MASK) & ~PAGE_MASK;
 		map.pgoff = s->offset & ~PAGE_MASK;
-		if (add_map(p, t, &(struct perf_map) {
-				.object = o, .bias = addr - place->addr,
-				.begin = map.addr, .end = map.addr + map.len })) {
-			flush(p);
-			put_map(p, t, ts, o, &map);
-		}
+		known.object = o;
+		known.bias = addr - place->addr;
+		known.begin = map.addr;
+		known.end = map.addr + map.len;
+		if (!add_map(p, t, &known))
+			return;
+		flush(p);
+		put_map(p, t, ts, o, &map);
 		return;
 	}
 }

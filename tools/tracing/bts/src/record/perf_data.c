@@ -372,8 +372,10 @@ static size_t event_number_at(const struct perf_event_header *h, uint64_t type)
 				  PERF_SAMPLE_ADDR);
 	uint64_t after = type & (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU);
 
-	if (type & PERF_SAMPLE_IDENTIFIER)
-		before = after = 0;
+	if (type & PERF_SAMPLE_IDENTIFIER) {
+		before = 0;
+		after = 0;
+	}
 	if (h->type == PERF_RECORD_SAMPLE)
 		return sizeof(*h) + __builtin_popcountll(before) * sizeof(uint64_t);
 	return h->size - (__builtin_popcountll(after) + 1) * sizeof(uint64_t);

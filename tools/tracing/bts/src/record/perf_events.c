@@ -55,7 +55,7 @@ struct perf_ring {
 	struct perf_out			out;
 };
 
-/* Without PERF_FLAG_FD_NO_GROUP, the event would join the group of @ring, which is another task's. */
+/* Without FD_NO_GROUP, the event would join the group of @ring, an event of another task. */
 static int event_open(struct perf_event_attr *attr, pid_t tid, int cpu, int ring)
 {
 	unsigned long flags = PERF_FLAG_FD_CLOEXEC;

@@ -151,7 +151,7 @@ check "a running PID, which continues afterwards" running
 # The process has four threads, and creates short-lived threads all the time. The trace must contain
 # the name of each.
 has_threads() {
-	[ "$(ls /proc/$spin/task | wc -l)" -ge 4 ]
+	[ "$(find "/proc/$spin/task" -maxdepth 1 | wc -l)" -gt 4 ]
 }
 threads() {
 	python3 -c 'import threading, time
