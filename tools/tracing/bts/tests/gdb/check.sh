@@ -166,7 +166,7 @@ judge_threads() {
 		'thread 1' 'info record' || return 1
 	says '^\* 1  *Thread .*"threads"' '^  2  *Thread .*"first"' '^  3  *Thread .*"second[^"]*[?]"' \
 		'^Thread 2 .* hit Breakpoint' '^#0 .*work ' '^#1 .*thread (' '^#2 .*start_thread ' \
-		'for thread 1 '
+		'for thread 1 ' && ! grep 'not well-formed' "$work/text"
 }
 
 # Step from the kernel back into the program. The debugger must decode the kernel's code as bts
