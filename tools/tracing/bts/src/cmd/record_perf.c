@@ -41,6 +41,7 @@ enum {
 	RING_POLL_MS	= 10,
 	STOP_TRIES	= 10000,
 	STOP_US		= 100,
+	STOP_PASSES	= 100,
 };
 
 struct thread {
@@ -180,7 +181,8 @@ static int add_threads(struct perf_recording *rec, pid_t pid)
 	size_t first = all->nr;
 	int ret = 0;
 
-	while (stop_threads(rec, all, pid))
+	/* Threads that ptrace cannot stop may go on to create threads. */
+	for (int i = 0; i < STOP_PASSES && stop_threads(rec, all, pid); i++)
 		;
 	for (size_t i = first; i < all->nr && !ret; i++)
 		if (all->list[i].stop != FOLLOW_ENDED)
