@@ -26,6 +26,9 @@ out=${BTS_OUT:-$build/test/${0##*/}}
 selftests=${BTS_SELFTESTS:-$build/linux/tools/testing/selftests/ftrace}
 # shellcheck disable=SC2034
 cases=$selftests/test.d/bts
+# machine/tests/mutate tests another tool.
+# shellcheck disable=SC2034
+tool=${BTS_TOOL:-$build/tool}
 guests=$top/machine/tests/guest
 # The commands in guests inherit these variables.
 export BTS_PROGS="$build/test-programs"
