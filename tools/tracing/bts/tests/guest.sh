@@ -124,7 +124,7 @@ restores() {
 	[ ! -e cut.dat ] && status 125 says 'bts restore cut.dat' bts record -u -o cut.dat -- true &&
 		says '[0-9] branches, 1 task, .*recorder killed' bts restore cut.dat &&
 		says 'recorder killed' bts info cut.dat &&
-		says 'branches, 1 task, .*lost ? (recorder killed), 0 gaps' bts top -n 3 cut.dat &&
+		says 'branches, 1 task, .*lost ? (recorder killed[^)]*), 0 gaps' bts top -n 3 cut.dat &&
 		says 'LOST branches (recorder killed)' bts report --no-lines --tail 2 cut.dat &&
 		not ls cut.dat.new* &&
 		bts record -u -o cut.dat -- true
