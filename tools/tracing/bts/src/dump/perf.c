@@ -293,29 +293,25 @@ static void describe(struct perf_dump *p, struct task *t, uint64_t ts, uint64_t 
 		     const struct place *place)
 {
 	const struct object *o = place->sym->object;
+	const struct segment *s = o->is_file ? object_segment(o, place->addr) : NULL;
 	struct mmap2 map = {
 		.header = { .type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER },
 	};
 	struct perf_map known;
 
-	for (size_t i = 0; o->is_file && i < o->nr_segments; i++) {
-		const struct segment *s = &o->segments[i];
-
-		if (place->addr < s->vaddr || place->addr - s->vaddr >= s->size)
-			continue;
-		map.addr = (addr - place->addr + s->vaddr) & ~PAGE_MASK;
-		map.len = (s->size + (s->vaddr & PAGE_MASK) + PAGE_MASK) & ~PAGE_MASK;
-		map.pgoff = s->offset & ~PAGE_MASK;
-		known.object = o;
-		known.bias = addr - place->addr;
-		known.begin = map.addr;
-		known.end = map.addr + map.len;
-		if (!add_map(p, t, &known))
-			return;
-		flush(p);
-		put_map(p, t, ts, o, &map);
+	if (!s)
 		return;
-	}
+	map.addr = (addr - place->addr + s->vaddr) & ~PAGE_MASK;
+	map.len = (s->size + (s->vaddr & PAGE_MASK) + PAGE_MASK) & ~PAGE_MASK;
+	map.pgoff = s->offset & ~PAGE_MASK;
+	known.object = o;
+	known.bias = addr - place->addr;
+	known.begin = map.addr;
+	known.end = map.addr + map.len;
+	if (!add_map(p, t, &known))
+		return;
+	flush(p);
+	put_map(p, t, ts, o, &map);
 }
 
 /* Return the tag for step.priv that marks the step's mappings as written for the process of @t. */

@@ -71,11 +71,9 @@ static void add_mapping(struct gdb_session *g, struct task *t, const struct row 
 {
 	struct place place = place_find(&g->pipe, t, row->from);
 	const struct gdb_thread *thread = thread_of(g, t);
-	const char *path = place.sym->object->path;
 
 	gdb_add_image(g, thread, &place, row->from);
-	/* The vDSO of a 32-bit program is called [vdso32]. */
-	if (!strcmp(path, "[vdso]") || !strcmp(path, "[vdso32]"))
+	if (object_is_vdso(place.sym->object->path))
 		new_program(g, thread);
 }
 

@@ -14,15 +14,12 @@
  */
 static bool file_offset(const struct object *o, uint64_t addr, uint64_t *offset)
 {
-	for (size_t i = 0; i < o->nr_segments; i++) {
-		const struct segment *s = &o->segments[i];
+	const struct segment *s = object_segment(o, addr);
 
-		if (addr < s->vaddr || addr - s->vaddr >= s->size)
-			continue;
-		*offset = s->offset + (addr - s->vaddr);
-		return true;
-	}
-	return false;
+	if (!s)
+		return false;
+	*offset = s->offset + (addr - s->vaddr);
+	return true;
 }
 
 size_t file_functions(const char *path, const char *wanted, uint64_t **offsets)

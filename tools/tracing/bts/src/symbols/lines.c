@@ -57,16 +57,11 @@ const char *unit_dir(Dwarf_Die *unit)
 
 bool is_code(const struct object *o, uint64_t addr)
 {
-	size_t nr;
-
 	if (!addr)
 		return false;
 	addr += o->debug_bias;
 	/* The segments of the kernel contain only the code that was recorded. */
-	if (o->kernel || !o->nr_segments)
-		return true;
-	nr = sorted_upto(o->segments, o->nr_segments, sizeof(*o->segments), addr);
-	return nr && addr - o->segments[nr - 1].vaddr < o->segments[nr - 1].size;
+	return o->kernel || !o->nr_segments || object_segment(o, addr);
 }
 
 static const char *file_name(struct unit *u, uint64_t i)

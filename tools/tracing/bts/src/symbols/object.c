@@ -136,7 +136,7 @@ static bool object_is_file(const char *path)
 	return path[0] == '/' && !is_memory(path);
 }
 
-static bool is_vdso(const char *path)
+bool object_is_vdso(const char *path)
 {
 	return !strcmp(path, "[vdso]") || !strcmp(path, "[vdso32]");
 }
@@ -147,7 +147,7 @@ static bool same_object(const struct object *o, const struct object_key *key)
 		return false;
 	if (key->build_id_size)
 		return !memcmp(o->build_id, key->build_id, key->build_id_size);
-	if (!object_is_file(key->path) && !is_vdso(key->path))
+	if (!object_is_file(key->path) && !object_is_vdso(key->path))
 		return o->tgid == key->tgid;
 	return o->inode == key->inode && o->device == key->device;
 }
@@ -292,8 +292,8 @@ struct object *object_get(struct objects *all, const struct object_key *key)
 	o->inode = key->inode;
 	o->device = key->device;
 	o->tgid = key->tgid;
-	o->is_file = object_is_file(key->path) || is_vdso(key->path);
-	if (is_vdso(key->path)) {
+	o->is_file = object_is_file(key->path) || object_is_vdso(key->path);
+	if (object_is_vdso(key->path)) {
 		read_vdso(all, o, !strcmp(key->path, "[vdso32]"));
 		return o;
 	}
@@ -334,12 +334,19 @@ bool object_is_named(const struct object *o, const char *name)
 	       !strncmp(o->name + 1, name, length - 2);
 }
 
-static const uint8_t *own_bytes(const struct object *o, uint64_t addr, size_t *size)
+const struct segment *object_segment(const struct object *o, uint64_t addr)
 {
 	size_t nr = sorted_upto(o->segments, o->nr_segments, sizeof(*o->segments), addr);
 	const struct segment *s = nr ? &o->segments[nr - 1] : NULL;
 
-	if (!s || addr - s->vaddr >= s->size)
+	return s && addr - s->vaddr < s->size ? s : NULL;
+}
+
+static const uint8_t *own_bytes(const struct object *o, uint64_t addr, size_t *size)
+{
+	const struct segment *s = object_segment(o, addr);
+
+	if (!s)
 		return NULL;
 	*size = s->size - (addr - s->vaddr);
 	return o->file + s->offset + (addr - s->vaddr);

@@ -207,6 +207,11 @@ struct object *object_new(struct objects *all, const char *name, const char *pat
 /* Report whether @name is the name or path of the object. Brackets as in [kernel] are optional. */
 bool object_is_named(const struct object *o, const char *name);
 
+/* Report whether @path is the name of a vDSO. That of a 32-bit program is called [vdso32]. */
+bool object_is_vdso(const char *path);
+
+/* Return the segment with code that contains the address, or NULL. */
+const struct segment *object_segment(const struct object *o, uint64_t addr);
 /* Return the function at the address, or &o->whole if the address has no symbol. */
 struct sym *object_sym(struct object *o, uint64_t addr);
 /* Return the bytes at the address. Set *@size to the number of bytes in the rest of the segment. */
