@@ -391,7 +391,7 @@ static void forget_loss(struct decode *d)
 static void decode_pages(void *arg)
 {
 	struct cpu_reader *r = arg;
-	struct decode d = { .r = r, .maps = !strcmp(r->cpu->instance, DAT_MAPS) };
+	struct decode d = { .r = r, .maps = dat_cpu_is_maps(r->cpu) };
 	const uint8_t *p;
 
 	d.decoder = mem_alloc(sizeof(*d.decoder));

@@ -33,6 +33,9 @@ struct dat_cpu {
 	uint32_t	nr_times;
 };
 
+/* Report whether the instance contains only the mappings of a flight recorder (see DAT_MAPS). */
+bool dat_cpu_is_maps(const struct dat_cpu *cpu);
+
 struct dat {
 	char		*path;
 	int		fd;

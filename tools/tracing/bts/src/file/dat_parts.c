@@ -71,6 +71,11 @@ struct dat_cpu *dat_add_cpu(struct dat *dat, int cpu)
 	return c;
 }
 
+bool dat_cpu_is_maps(const struct dat_cpu *cpu)
+{
+	return !strcmp(cpu->instance, DAT_MAPS);
+}
+
 /* Parse an option that versions 6 and 7 have in common. Skip any other option. */
 void dat_option(struct dat *dat, unsigned int id, struct dat_bytes *b)
 {

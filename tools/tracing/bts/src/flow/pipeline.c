@@ -20,9 +20,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "file/trace_dat.h"
 #include "lib/mem.h"
 #include "lib/sorted.h"
 #include "private.h"
@@ -417,7 +415,7 @@ static bool start_streams(struct pipe_private *v)
 {
 	for (size_t i = 0; i < v->dat->nr_cpus; i++) {
 		v->nr_streams++;
-		v->streams[i].maps = !strcmp(v->dat->cpus[i].instance, DAT_MAPS);
+		v->streams[i].maps = dat_cpu_is_maps(&v->dat->cpus[i]);
 		if (!cpu_reader_start(&v->streams[i].reader, v->dat, &v->dat->cpus[i], &v->layout,
 				      &v->pipe->error))
 			return false;
