@@ -67,20 +67,26 @@ static void output_test_exit(struct kunit *test)
 	ring_buffer_free(t->tr.array_buffer.buffer);
 }
 
+/* Begin the next entry. */
+static void output_begin(struct output_test *t, int type, unsigned int size)
+{
+	memset(t->room, 0, sizeof(t->room));
+	t->iter.ent->type = type;
+	t->iter.ent_size = size;
+	t->iter.ts++;
+}
+
 /* Make the next entry a whole pack, whose first branch has the sequence number @seq. */
 static void output_pack(struct output_test *t, u64 seq)
 {
 	struct bts_pack_entry *pack = &t->entry.pack;
 
-	memset(t->room, 0, sizeof(t->room));
-	pack->ent.type = TRACE_BTS_PACK;
+	output_begin(t, TRACE_BTS_PACK, OUTPUT_SIZE);
 	pack->seq = seq;
 	pack->from = OUTPUT_FROM;
 	pack->nr = OUTPUT_NR;
 	pack->format = BTS_PACK_FORMAT;
 	memcpy(pack->code, output_code, sizeof(output_code));
-	t->iter.ent_size = OUTPUT_SIZE;
-	t->iter.ts++;
 }
 
 /* Make the next entry a loss of @count branches, before which @seq branches were taken. */
@@ -88,13 +94,10 @@ static void output_loss(struct output_test *t, u64 seq, u64 count)
 {
 	struct bts_lost_entry *lost = &t->entry.lost;
 
-	memset(t->room, 0, sizeof(t->room));
-	lost->ent.type = TRACE_BTS_LOST;
+	output_begin(t, TRACE_BTS_LOST, sizeof(*lost));
 	lost->seq = seq;
 	lost->count = count;
 	lost->cause = BTS_LOST_RING_BUFFER;
-	t->iter.ent_size = sizeof(*lost);
-	t->iter.ts++;
 }
 
 static struct trace_event *output_event(struct output_test *t)
