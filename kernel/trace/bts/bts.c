@@ -40,9 +40,8 @@
  * tracefs files.
  *
  * Each trace instance that chooses the tracer has its own settings and counters (struct
- * bts_instance). The first instance claims the hardware, and the last instance releases the
- * hardware. A CPU records a branch of its task if any instance wants the branch. The record is
- * delivered to the instances that want the branch.
+ * bts_instance). The first instance claims the hardware, and the last one releases it. A CPU
+ * records a branch if any instance wants it, and delivers it to the instances that want it.
  *
  * Each row shows the time and the context of the drain, not of the branch.
  *
@@ -157,8 +156,8 @@ static unsigned int bts_mode(void)
 }
 
 /*
- * Decide what an instance records of @task. If @switches, also write the rows about the switch. An
- * instance with neither side shows only switches and mappings. Return: the instance's mode.
+ * Decide what an instance records of @task. If @switches, also write the rows about the switch.
+ * Return: the instance's mode. A mode without a side may still include switches and mappings.
  */
 static unsigned int bts_turn_instance(struct bts_instance *b, struct task_struct *task,
 				      bool switches)

@@ -45,8 +45,8 @@ static int row(struct pipe_private *v, struct task *t, enum row_type type, uint6
 }
 
 /*
- * Store the address where a handler interrupts the task. If there is no room, drop the oldest
- * address, which may be that of a handler that ended with siglongjmp().
+ * A signal handler interrupts the task, so store the address where the handler returns to. If
+ * there is no room, drop the oldest address. Its handler may have ended with siglongjmp().
  */
 static void interrupt(struct task *t)
 {

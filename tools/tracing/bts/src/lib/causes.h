@@ -34,8 +34,8 @@ struct losses {
 extern const char *const loss_cause_names[LOSS_CAUSES];
 
 /*
- * Return the number from the first line "name: number" in @text. If there is no such line, or @text
- * is NULL, return 0.
+ * Return the number in the first line "@name: number" of @text. Return 0 if there is no such line.
+ * @text may be NULL.
  */
 unsigned long long stats_number(const char *text, const char *name);
 /*

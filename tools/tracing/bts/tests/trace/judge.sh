@@ -679,9 +679,9 @@ judge_moves() {
 	done
 }
 
-# If the dump contains a call of a function, the dump must also contain the function, even if the
-# function is inlined and has no code of its own. Ignore the kernel, because the traces contain only
-# user space.
+# Each function that is called in the dump must also be in the dump. This includes functions that
+# are inlined and have no code of their own. Calls of the kernel do not count, because these traces
+# contain only user space.
 judge_inline_callees() {
 	for trace in inlines throws; do
 		"$bts" dump -f callgrind --inline -o "$work/dump" "$trace.dat" >/dev/null &&
