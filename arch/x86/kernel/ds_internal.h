@@ -31,10 +31,10 @@ enum ds_busy {
 	DS_BUSY_NMI,	/* an NMI's drain between ds_bts_nmi_enter() and ds_bts_nmi_leave() */
 };
 
-/* The state of a PMI whose records are drained, but not by the PMI's handler. */
+/* The state of a PMI if something other than its handler has drained the buffer. */
 enum ds_pmi {
 	DS_PMI_NONE,
-	DS_PMI_DUE,	/* the PMI is still to come, although its records are drained */
+	DS_PMI_DUE,	/* the PMI is still to come, although the buffer is drained */
 	DS_PMI_SEEN,	/* the PMI came while a drain was already using the buffer */
 };
 

@@ -17,7 +17,7 @@
  * in user mode until their next interrupt. All these branches are held in the backlog of their
  * CPU.
  *
- * Only tasks whose PIDs are in set_ftrace_pid wait. If this file is empty, no task waits,
+ * A task waits only if its PID is in set_ftrace_pid. If this file is empty, no task waits,
  * because the reader may depend on any task of the system. Branches of a task that cannot wait
  * are never held: see bts_can_wait(). A task never waits in the kernel. Branches that the task
  * takes in the kernel are held while the backlog has room, and are dropped and counted when the

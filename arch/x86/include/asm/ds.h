@@ -87,8 +87,8 @@ struct ds_bts_slice {
  * @own:	number of own records, which the slices do not contain
  * @discarded:	number of records that were found in the buffer when BTS was switched on, and
  *		were discarded
- * @unsure:	number of records in the slices that may be own records, because the driver did
- *		not find where an NMI's entry starts or where its exit ends
+ * @unsure:	number of records in the slices that may be the driver's own branches, because the
+ *		driver did not find where an NMI's entry starts or where its exit ends
  * @cause:	why the buffer was drained
  * @full:	the buffer was full, so later branches were not stored
  * @wrapped:	earlier branches were overwritten, because the circular buffer has wrapped or

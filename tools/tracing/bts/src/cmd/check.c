@@ -32,8 +32,8 @@
 static const char usage[] =
 "Usage: bts check [OPTIONS]\n"
 "\n"
-"Reports what this machine can record, and what to do if it cannot. The exit status is 0\n"
-"if branches can be recorded.\n"
+"Reports whether this machine can record branches and, if it cannot, what to do. The exit status\n"
+"is 0 if branches can be recorded.\n"
 "\n"
 "      --probe   record a program whose branches are known, compare, and print a report\n"
 "                to send in\n"

@@ -47,8 +47,8 @@ enum {
 #define DAT_INDEX_MAPS	(1ULL << 63)
 
 /*
- * The name of the instance with the mappings of a flight recorder. This instance records until the
- * trace is written, so its last rows may be newer than the last branch.
+ * The name of the instance that records the mappings for a flight recorder. This instance records
+ * until the trace is written, so its last rows may be newer than the last branch.
  */
 #define DAT_MAPS	"maps"
 

@@ -34,8 +34,8 @@ struct losses {
 extern const char *const loss_cause_names[LOSS_CAUSES];
 
 /*
- * Return the number in the first line "@name: number" of @text. Return 0 if there is no such line.
- * @text may be NULL.
+ * Find the first line of the form "@name: number" in @text, and return the number. Return 0 if
+ * there is no such line. @text may be NULL.
  */
 unsigned long long stats_number(const char *text, const char *name);
 /*

@@ -96,7 +96,8 @@ says() {
 	done
 }
 
-# same_history NAME LEAST [faulted]: let history.py compare $work/text with NAME.steps.
+# same_history NAME LEAST [faulted]: compare $work/text with NAME.steps. See history.py for LEAST and
+# faulted.
 same_history() {
 	name=$1
 	shift

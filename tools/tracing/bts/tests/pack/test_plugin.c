@@ -157,7 +157,7 @@ static int make_pack(struct entry *entry, u64 seq)
 
 /*
  * Return: the lines that trace-cmd report would print. The lines are valid until the next call.
- * Print a copy of the entry, so that the sanitizer can detect accesses after its end.
+ * Print a copy of the entry, so that the sanitizer can detect accesses beyond the copy's end.
  */
 static const char *print(struct tep_handle *tep, struct entry *entry, int size)
 {

@@ -604,9 +604,9 @@ places() {
 	"$progs/../places.py" "$work/replay" "$@" -- "./$trace" $arguments
 }
 
-# Compare the stacks in a recursion, in C++, in an inlined function, in a function that a cold part
-# calls, in a callback of the C library, in a signal handler, and on another stack. Compare the
-# stacks after longjmp() and after a caught exception, too.
+# Compare the stacks during recursion, in C++, in an inlined function, in a function called from the
+# cold part of another function, in a callback of the C library, in a signal handler, and on another
+# stack. Compare the stacks after longjmp() and after a caught exception, too.
 judge_gdb() {
 	places calls '' 12 mul:4 fib:600 && places calls-lld '' 12 fib:30 &&
 		places tree-c '' '' leaf:15 leaf:60 leaf:110 leaf:114 leaf:117 &&

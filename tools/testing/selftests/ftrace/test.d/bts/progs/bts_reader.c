@@ -59,7 +59,7 @@ static void put(const char *buf, ssize_t n)
 	}
 }
 
-/* Copy some data. Return: false if the pipe is empty and the program must end. */
+/* Copy some data. Return: false if the program was told to end and the pipe is empty. */
 static bool copy(void)
 {
 	static char buf[MAX_BYTES];
