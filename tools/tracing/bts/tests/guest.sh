@@ -112,19 +112,20 @@ some_data() {
 	cat cut.dat.new.cpu* | grep -q .
 }
 restores() {
-	"$progs/bts_spin_a" &
-	spin=$!
-	bts record -u -p $spin -o cut.dat &
+	# This program sleeps, because the guest would read the branches of a busy program for long.
+	sh -c 'while sleep .05; do :; done' &
+	sleeper=$!
+	bts record -u -p $sleeper -o cut.dat &
 	bts=$!
 	wait_for some_data || return
 	kill -9 $bts
 	status 137 wait $bts || return
 	wait_for no_instance
-	kill -9 $spin
+	kill -9 $sleeper
 	[ ! -e cut.dat ] && status 125 says 'bts restore cut.dat' bts record -u -o cut.dat -- true &&
-		says '[0-9] branches, 1 task, .*recorder killed' bts restore cut.dat &&
+		says '[0-9] branches, [0-9]* tasks, .*recorder killed' bts restore cut.dat &&
 		says 'recorder killed' bts info cut.dat &&
-		says 'branches, 1 task, .*lost ? (recorder killed[^)]*), 0 gaps' bts top -n 3 cut.dat &&
+		says 'branches, [0-9]* tasks, .*lost ? (recorder killed[^)]*), 0 gaps' bts top -n 3 cut.dat &&
 		says 'LOST branches (recorder killed)' bts report --no-lines --tail 2 cut.dat &&
 		not ls cut.dat.new* &&
 		bts record -u -o cut.dat -- true
@@ -225,7 +226,7 @@ check "record: an event, where it occurred" with_event
 
 full_disk() {
 	mkdir -p small
-	mount -t tmpfs -o size=2M none small || return
+	mount -t tmpfs -o size=1M none small || return
 	status 125 says 'No space left' bts record -o small/t.dat -- \
 		sh -c 'while :; do ls /; done' >/dev/null
 	full=$?
