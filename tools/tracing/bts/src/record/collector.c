@@ -49,7 +49,8 @@ struct collector_cpu {
 	struct writer_cpu	*out;
 	char			*pages;
 	size_t			used;
-	struct look		look;		/* look.branches and look.maps describe @pages */
+	struct look		look;		/* the contents of @pages */
+	struct look_counts	written;	/* the contents of all pages written so far */
 	struct timespec		flushed;
 	pthread_t		thread;
 	int			cpu;
@@ -118,14 +119,31 @@ static void fail(struct collector_cpu *c)
 		msg_errno("report a failure", NULL);
 }
 
+/* Add the tasks and switches of pages that were written. A newer name replaces an older name. */
+static void count_written(struct collector_cpu *c)
+{
+	struct look_counts *new = &c->look.counts;
+	struct names older = c->written.names;
+
+	names_add_all(&new->names, &older);
+	c->written.names = new->names;
+	new->names = (struct names) {};
+	names_free(&older);
+	c->written.switches += new->switches;
+}
+
 static void flush_pages(struct collector_cpu *c)
 {
 	if (c->used && writer_write_pages(c->out, c->pages, c->used, c->look.branches,
 					  c->look.maps))
 		fail(c);
+	else
+		count_written(c);
+	/* Entries that the kernel has overwritten are lost even if the pages were not written. */
+	c->written.overwritten += c->look.counts.overwritten;
+	look_close(&c->look);
+	look_open(&c->look, &c->all->events);
 	c->used = 0;
-	c->look.branches = 0;
-	c->look.maps = false;
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &c->flushed);
 }
 
@@ -253,7 +271,7 @@ static void free_cpu(struct collector_cpu *c)
 {
 	close(c->fd);
 	free(c->pages);
-	look_close(&c->look);
+	names_free(&c->written.names);
 	free(c);
 }
 
@@ -322,12 +340,12 @@ int collector_finish(struct collector *collector, struct look_counts *counts)
 		msg_errno("stop the threads", NULL);
 	for (struct collector_cpu *c = collector->list; c; c = c->next) {
 		pthread_join(c->thread, NULL);
-		counts->switches += c->look.counts.switches;
+		counts->switches += c->written.switches;
 		if (c->maps)
-			counts->maps_overwritten += c->look.counts.overwritten;
+			counts->maps_overwritten += c->written.overwritten;
 		else
-			counts->overwritten += c->look.counts.overwritten;
-		names_add_all(&counts->names, &c->look.counts.names);
+			counts->overwritten += c->written.overwritten;
+		names_add_all(&counts->names, &c->written.names);
 		if (c->failed)
 			ret = -1;
 	}

@@ -189,6 +189,12 @@ void kernel_code_free(struct kernel_code *code)
 
 /* --- Writing ------------------------------------------------------------------------ */
 
+/* On a full disk, pwrite() may write a part and set no error. So write until nothing is left. */
+static int write_at(int out, const void *data, size_t size, off_t at)
+{
+	return lseek(out, at, SEEK_SET) < 0 ? -1 : path_write_all(out, data, size);
+}
+
 static int write_core(int out, const struct kernel_code *code)
 {
 	Elf64_Ehdr head = {
@@ -204,7 +210,7 @@ static int write_core(int out, const struct kernel_code *code)
 	};
 	off_t at = (sizeof(head) + code->nr * sizeof(Elf64_Phdr) + PAGE - 1) & -PAGE;
 
-	if (pwrite(out, &head, sizeof(head), 0) != sizeof(head))
+	if (write_at(out, &head, sizeof(head), 0))
 		return -1;
 	for (size_t i = 0; i < code->nr; i++) {
 		const struct piece *piece = &code->list[i];
@@ -219,8 +225,8 @@ static int write_core(int out, const struct kernel_code *code)
 			.p_align	= PAGE,
 		};
 
-		if (pwrite(out, &load, sizeof(load), sizeof(head) + i * sizeof(load)) !=
-		    sizeof(load) || pwrite(out, piece->bytes, size, at) != (ssize_t)size)
+		if (write_at(out, &load, sizeof(load), sizeof(head) + i * sizeof(load)) ||
+		    write_at(out, piece->bytes, size, at))
 			return -1;
 		at += size;
 	}
