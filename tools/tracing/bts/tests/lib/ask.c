@@ -251,7 +251,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < nr; i++) {
 		pthread_join(threads[i], NULL);
 		if (at_once[i].hash != alone[i].hash || at_once[i].wrong)
-			wrong = "a trace gives different answers if other traces are read at the same time";
+			wrong = "answers depend on traces that are read at the same time";
 	}
 	if (wrong)
 		return printf("wrong: %s\n", wrong), 1;
