@@ -94,16 +94,13 @@ static bool is_call(const struct step *s)
 	return s->kind == BRANCH_CALL || s->kind == BRANCH_CALL_IND;
 }
 
-/* Report whether the branch begins a new execution of the line at the branch's target. */
+/* Report whether a jump, call or return begins a new execution of the line at its target. */
 static bool comes_anew(const struct step *s, const char *file, unsigned int line)
 {
 	uint64_t from = s->at_from.addr;
 	const char *old_file;
 	unsigned int old_line;
 
-	if (s->kind == BRANCH_IRET || s->kind == BRANCH_SYSRET || s->kind == BRANCH_EXIT ||
-	    s->kind == BRANCH_INTERRUPT)
-		return false;
 	if (is_call(s) || (s->at_from.sym->object != s->at_to.sym->object &&
 			   s->kind != BRANCH_RET))
 		return true;
@@ -117,21 +114,42 @@ static bool comes_anew(const struct step *s, const char *file, unsigned int line
 	return s->kind != BRANCH_RET && s->at_to.addr <= s->at_from.addr;
 }
 
+/*
+ * Return how often the branch began a new execution of the line at its target. After an interrupt,
+ * the line continues.
+ */
+static uint64_t times_anew(const struct cover *c, const struct step *s, const char *file,
+			   unsigned int line)
+{
+	switch (s->kind) {
+	case BRANCH_IRET:
+	case BRANCH_SYSRET:
+	case BRANCH_EXIT:
+		return step_calls(c->pipe, s);
+	case BRANCH_INTERRUPT:
+		return 0;
+	default:
+		return comes_anew(s, file, line) ? s->count : 0;
+	}
+}
+
 static void landing(struct cover *c, const struct step *s)
 {
 	const struct sym *to = s->at_to.sym;
 	struct object *o = cover_object(c, to->object);
-	struct tally_key key = { .a = o, .a_addr = to->addr };
+	uint64_t calls = s->at_to.addr == to->addr ? step_calls(c->pipe, s) : 0, anew;
 	const char *file;
 	unsigned int line;
 
 	if (!c->wanted(c, to->object))
 		return;
-	if (s->at_to.addr == to->addr && (is_call(s) || s->at_from.sym != to))
-		tally_get(&c->calls, &key)->calls += s->count;
-	if (c->format->lines && object_line(o, s->at_to.addr, &file, &line) &&
-	    comes_anew(s, file, line))
-		at_line(c, file, line)->branches += s->count;
+	if (calls)
+		at_addr(&c->calls, o, to->addr)->calls += calls;
+	if (!c->format->lines || !object_line(o, s->at_to.addr, &file, &line))
+		return;
+	anew = times_anew(c, s, file, line);
+	if (anew)
+		at_line(c, file, line)->branches += anew;
 }
 
 static void enter_inlined(void *ctx, struct sym *inlined)
@@ -161,6 +179,16 @@ static void fold(void *ctx, struct step *s)
 	if (s->kind == BRANCH_COND)
 		cover_cond(c, cover_object(c, s->at_from.sym->object), s->at_from.addr)->calls +=
 			s->count;
+}
+
+static int row(void *ctx, struct task *task, const struct row *row)
+{
+	struct cover *c = ctx;
+	struct step s;
+
+	if (pipe_signal(c->pipe, task, row, &s))
+		landing(c, &s);
+	return 0;
 }
 
 static bool wanted(const struct cover *c, const struct object *o)
@@ -212,7 +240,7 @@ static int add_trace(struct cover *c, const char *path, const struct options *op
 	struct pipe *pipe = mem_zalloc(1, sizeof(*pipe));
 	int status;
 
-	pipe->consumer = (struct consumer) { .ctx = c, .fold = fold };
+	pipe->consumer = (struct consumer) { .ctx = c, .fold = fold, .row = row };
 	if (!pipe_open(pipe, path, options)) {
 		free(pipe);
 		return STATUS_FAILURE;

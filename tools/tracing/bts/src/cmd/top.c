@@ -130,14 +130,6 @@ static void fold_loop(struct top *t, const struct step *s)
 	e->insns += s->count * s->insns;
 }
 
-/* Report whether the step is a call, or a jump to the beginning of another function. */
-static bool enters(const struct step *s)
-{
-	if (s->kind == BRANCH_CALL || s->kind == BRANCH_CALL_IND)
-		return true;
-	return s->at_from.sym != s->at_to.sym && s->at_to.addr == s->at_to.sym->addr;
-}
-
 static void add_inlined(void *ctx, struct sym *inlined)
 {
 	struct top *t = ctx;
@@ -145,24 +137,22 @@ static void add_inlined(void *ctx, struct sym *inlined)
 	place_entry(t, inlined, 0)->calls += t->count;
 }
 
-static bool hidden_side(const struct top *t, const struct step *s)
+static void fold_calls(struct top *t, const struct step *s)
 {
-	const struct options *o = t->pipe.options;
+	uint64_t calls = step_calls(&t->pipe, s);
 
-	return is_kernel(s->from) ? o->user : o->kernel;
+	if (calls)
+		place_entry(t, s->at_to.sym, s->at_to.addr)->calls += calls;
+	if (t->pipe.inlines && t->by == BY_FUNCTION && !pipe_hides(&t->pipe, s->from))
+		step_enter(&t->pipe, s, add_inlined, t);
 }
 
-static void fold(void *ctx, struct step *s)
+static void fold_run(struct top *t, const struct step *s)
 {
-	struct top *t = ctx;
-	uint64_t branches;
+	uint64_t branches = step_branches(s);
 
-	if (!s->count || !(s->flags & STEP_SHOWN) || hidden_side(t, s))
-		return;
-	branches = s->flags & STEP_END ? 0 : s->count;
 	t->branches += branches;
 	t->insns += s->count * s->insns;
-	t->count = s->count;
 	if (t->by == BY_EDGE) {
 		if (branches)
 			fold_edge(t, s);
@@ -177,11 +167,30 @@ static void fold(void *ctx, struct step *s)
 			step_each(&t->pipe, s, one_insn, t);
 		place_entry(t, code_of(&t->pipe, s->at_from.sym, s->at_from.addr),
 			    s->at_from.addr)->branches += branches;
-		if (enters(s))
-			place_entry(t, s->at_to.sym, s->at_to.addr)->calls += s->count;
-		if (t->pipe.inlines && t->by == BY_FUNCTION)
-			step_enter(&t->pipe, s, add_inlined, t);
 	}
+}
+
+static void fold(void *ctx, struct step *s)
+{
+	struct top *t = ctx;
+
+	if (!s->count || !(s->flags & STEP_SHOWN))
+		return;
+	t->count = s->count;
+	if (!pipe_hides(&t->pipe, s->from))
+		fold_run(t, s);
+	if (t->by != BY_EDGE && t->by != BY_LOOP)
+		fold_calls(t, s);
+}
+
+static int row(void *ctx, struct task *task, const struct row *row)
+{
+	struct top *t = ctx;
+	struct step s;
+
+	if (t->by != BY_EDGE && t->by != BY_LOOP && pipe_signal(&t->pipe, task, row, &s))
+		fold_calls(t, &s);
+	return 0;
 }
 
 static int compare(uint64_t a, uint64_t b, uint64_t c, uint64_t d,
@@ -352,7 +361,7 @@ static int run(struct top *t, const struct options *options, const char *path)
 
 	t->insns = 0;
 	t->branches = 0;
-	t->pipe.consumer = (struct consumer) { .ctx = t, .fold = fold };
+	t->pipe.consumer = (struct consumer) { .ctx = t, .fold = fold, .row = row };
 	if (!pipe_open(&t->pipe, path, options))
 		return STATUS_FAILURE;
 	if (options->head)

@@ -62,13 +62,13 @@ static void fold(void *ctx, struct step *s)
 {
 	struct callgrind *g = ctx;
 
-	if (!s->count || !(s->flags & STEP_SHOWN))
+	if (!s->count || !(s->flags & STEP_SHOWN) || pipe_hides(&g->dump->pipe, s->from))
 		return;
 	g->count = s->count;
 	step_each(&g->dump->pipe, s, one_insn, g);
 	line_entry(g, code_of(&g->dump->pipe, s->at_from.sym, s->at_from.addr),
-		   s->at_from.addr)->branches += s->count;
-	g->branches += s->count;
+		   s->at_from.addr)->branches += step_branches(s);
+	g->branches += step_branches(s);
 }
 
 static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)

@@ -227,8 +227,7 @@ static void do_entry(struct calls *c, const struct step *s, enum frame_kind kind
 	f = calls_top(c);
 	f->approx = kind == FRAME_SYSCALL && !s->length;
 	f->user = !is_kernel(s->from);
-	f->sigreturn = f->user && kind == FRAME_SYSCALL &&
-		       code_is_sigreturn(s->at_from.sym->object, s->at_from.addr);
+	f->sigreturn = f->user && (s->flags & STEP_SIGRETURN);
 	if (f->user)
 		c->exec = false;
 }
@@ -519,16 +518,20 @@ static struct frame *frame_of_run(struct calls *c, const struct step *s, bool ex
  */
 static bool kernel_only(struct calls *c, const struct step *s)
 {
+	struct frame *f;
+
 	if (!c->pipe->options->kernel || (is_kernel(s->from) && is_kernel(s->to)))
 		return false;
 	if (is_kernel(s->from)) {
-		frame_of_run(c, s, true)->insns += s->insns;
+		f = frame_of_run(c, s, true);
+		f->insns += s->insns;
+		f->branches++;
 		c->insns += s->insns;
+		c->branches++;
 	}
 	pop_to(c, 0);
 	if (is_kernel(s->to))
 		do_entry(c, s, s->kind == BRANCH_SYSCALL ? FRAME_SYSCALL : FRAME_INTERRUPT);
-	c->branches++;
 	return true;
 }
 
@@ -553,8 +556,10 @@ void calls_step(struct calls *c, const struct step *s, uint64_t ts)
 	if (s->at_from.sym != s->at_start.sym || !exit || !c->pipe->options->user)
 		count_run(c, s);
 	top = calls_real(c);
-	calls_top(c)->branches++;
-	c->branches++;
+	if (!exit || !c->pipe->options->user) {
+		calls_top(c)->branches++;
+		c->branches++;
+	}
 	if (exit)
 		do_exit(c, s);
 	else if (s->at_to.sym != top->sym || s->kind > BRANCH_JUMP_IND)

@@ -19,15 +19,10 @@
  * branch. To count the instructions of this run, add a step with STEP_END.
  */
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "lib/mem.h"
 #include "symbols/code.h"
 #include "private.h"
 
-/* The maximum number of nested signal handlers. */
-#define NESTED_MAX	64
 /* The length of each of the instructions syscall, sysenter and int n. */
 #define SYSCALL_SIZE	2
 /* An unknown address in the kernel. */
@@ -42,22 +37,6 @@ static int row(struct pipe_private *v, struct task *t, enum row_type type, uint6
 	};
 
 	return pipe_row(v, t, &row);
-}
-
-/*
- * A signal handler interrupts the task, so store the address where the handler returns to. If
- * there is no room, drop the oldest address. Its handler may have ended with siglongjmp().
- */
-static void interrupt(struct task *t)
-{
-	if (!t->interrupted)
-		t->interrupted = mem_alloc(NESTED_MAX * sizeof(*t->interrupted));
-	if (t->nr_interrupted == NESTED_MAX) {
-		t->nr_interrupted--;
-		memmove(t->interrupted, t->interrupted + 1,
-			t->nr_interrupted * sizeof(*t->interrupted));
-	}
-	t->interrupted[t->nr_interrupted++] = t->at;
 }
 
 /* Count a run that ends at a kernel entry, unless the run is impossible or its start is unknown. */
@@ -122,7 +101,7 @@ int infer_start(struct pipe_private *v, struct task *t, const struct row *arrive
 		/* One signal handler ends, and the next handler begins. */
 		if (at_sigreturn(v, t))
 			ret = end_handler(v, t, arrives->ts);
-		interrupt(t);
+		task_interrupt(t, t->at);
 		ret = ret ? ret : row(v, t, ROW_SIGNAL, arrives->user_ip, arrives->ts, false);
 	}
 	t->at = arrives->user_ip;
@@ -151,7 +130,7 @@ static struct step *way_to_handler(struct pipe_private *v, struct task *t, const
 	if (s->flags & (STEP_GAP | STEP_BLIND))
 		return NULL;
 	*ret = row(v, t, ROW_SIGNAL, handler, ts, true);
-	interrupt(t);
+	task_interrupt(t, t->at);
 	return s;
 }
 

@@ -23,6 +23,7 @@
 
 #include "lib/mem.h"
 #include "lib/sorted.h"
+#include "symbols/code.h"
 #include "private.h"
 
 /* When the table has this many steps, pass them to the consumer's fold(), and empty the table. */
@@ -149,6 +150,17 @@ static bool step_shown(const struct pipe_private *v, const struct step *s)
 	return !o->to || options_match_place(&s->at_to, s->to, o->to);
 }
 
+bool pipe_signal(struct pipe *p, struct task *task, const struct row *row, struct step *s)
+{
+	if (row->type != ROW_SIGNAL)
+		return false;
+	*s = (struct step) {
+		.from = row->from, .to = row->to, .count = 1, .diverted = 1, .kind = BRANCH_EXIT,
+		.at_from = place_find(p, task, row->from), .at_to = place_find(p, task, row->to),
+	};
+	return step_shown(p->private, s);
+}
+
 /* The addresses of a run and its branch, and the mappings that contain these addresses. */
 struct way {
 	struct branch	branch;
@@ -171,6 +183,8 @@ static struct step *new_step(struct pipe_private *v, uint32_t space, const struc
 	s->at_from = place_of(v, &w->at_from, w->branch.from);
 	s->at_to = place_of(v, &w->at_to, w->branch.to);
 	step_resolve(s, w->start <= w->branch.from && w->branch.from - w->start < NEAR);
+	if (s->kind == BRANCH_SYSCALL && code_is_sigreturn(s->at_from.sym->object, s->at_from.addr))
+		s->flags |= STEP_SIGRETURN;
 	if (step_shown(v, s)) {
 		s->flags |= STEP_SHOWN;
 		v->shown = true;
@@ -232,10 +246,29 @@ static struct step *next_step(struct pipe_private *v, struct task *t,
 	return s;
 }
 
-/* Return the address after the system call, or the address of the interrupted instruction. */
-static uint64_t resume_at(const struct step *s, uint64_t from)
+/*
+ * Return the address after the system call, or the address of the interrupted instruction. After
+ * rt_sigreturn(), this instruction is the one that the signal interrupted.
+ */
+static uint64_t resume_at(struct task *t, const struct step *s, uint64_t from)
 {
+	if ((s->flags & STEP_SIGRETURN) && t->nr_interrupted)
+		return t->interrupted[--t->nr_interrupted];
 	return s->kind == BRANCH_SYSCALL ? from + s->length : from;
+}
+
+/* The task enters or leaves the kernel. */
+static void change_side(struct task *t, struct step *s, const struct branch *b)
+{
+	if (is_kernel(b->to)) {
+		t->resume = resume_at(t, s, b->from);
+		return;
+	}
+	if (b->to == t->resume)
+		return;
+	s->diverted++;
+	if (s->at_to.addr == s->at_to.sym->addr)
+		task_interrupt(t, t->resume);
 }
 
 static int gap_row(struct pipe_private *v, struct task *t, const struct step *s,
@@ -296,8 +329,8 @@ static int pipe_branches(struct pipe_private *v, struct task *t, const struct ba
 		s->count++;
 		t->at = br->to;
 		t->known = true;
-		if (is_kernel(br->to) && !is_kernel(br->from))
-			t->resume = resume_at(s, br->from);
+		if (is_kernel(br->to) != is_kernel(br->from))
+			change_side(t, s, br);
 		if (!ret && (s->flags & (STEP_GAP | STEP_BLIND)))
 			ret = unusual(v, t, s, b->times[i]);
 		if (c->branch && !ret)

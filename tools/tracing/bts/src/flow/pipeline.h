@@ -66,6 +66,7 @@ enum {
 	STEP_SHOWN	= 4,	/* the step passes the filters */
 	STEP_HEAD	= 8,	/* the run is unknown, so the step contains only the branch */
 	STEP_END	= 16,	/* the run does not end with a branch (see infer.c) */
+	STEP_SIGRETURN	= 32,	/* the branch is the system call rt_sigreturn() */
 };
 
 /**
@@ -79,6 +80,7 @@ enum {
  * @to:		address to which the branch leads
  * @next:	the step that followed this step last time, and probably follows again
  * @count:	number of times that the step was taken
+ * @diverted:	how often the kernel continued at @to, although it had interrupted other code
  * @at_start:	the place of @start; with STEP_GAP, the same as @at_from
  * @at_from:	the place of @from
  * @at_to:	the place of @to
@@ -96,6 +98,7 @@ struct step {
 	uint64_t		to;
 	struct step		*next;
 	uint64_t		count;
+	uint64_t		diverted;
 	struct place		at_start;
 	struct place		at_from;
 	struct place		at_to;
@@ -346,6 +349,21 @@ struct step pipe_step(const struct pipe *p, const struct task *task, const struc
 typedef void (*step_insn_fn)(void *ctx, struct sym *sym, uint64_t addr, uint32_t length);
 uint32_t step_each(const struct pipe *p, const struct step *s, step_insn_fn each,
 		   void *ctx);
+/* Report whether the option user or kernel excludes the side of @addr, and thus its branches. */
+bool pipe_hides(const struct pipe *p, uint64_t addr);
+/* Return how often the step's branch was taken. Return 0 if the step ends without a branch. */
+uint64_t step_branches(const struct step *s);
+/*
+ * Return how often the step began a function: by a call, by a jump to the start of another function,
+ * or because the kernel started a signal handler or a program. A return from an interrupt does not
+ * begin a function.
+ */
+uint64_t step_calls(const struct pipe *p, const struct step *s);
+/*
+ * Store the beginning of a signal handler as a step without a run. Return false if the row is another
+ * one, or if the filters exclude the step.
+ */
+bool pipe_signal(struct pipe *p, struct task *task, const struct row *row, struct step *s);
 /* Return the function inlined at @addr (if p->inlines is set), or else the function @sym. */
 struct sym *code_of(const struct pipe *p, struct sym *sym, uint64_t addr);
 /* entries.c: call @enter for each inlined function that the run or branch of a step enters. */

@@ -117,6 +117,11 @@ void task_is_on(struct pipe_private *v, struct task *t, int cpu);
 void task_named(struct pipe_private *v, struct task *t, const char *comm);
 void task_of(struct pipe_private *v, struct task *t, int tgid);
 void task_find_space(struct pipe_private *v, struct task *t, const struct branch *b);
+/*
+ * A signal handler interrupts the task, so store the address @at, where the handler returns to. If
+ * there is no room, drop the oldest address. Its handler may have ended with siglongjmp().
+ */
+void task_interrupt(struct task *t, uint64_t at);
 void tasks_free(struct pipe_private *v);
 void comms_read(struct pipe_private *v);
 

@@ -14,6 +14,9 @@
 #include "lib/mem.h"
 #include "private.h"
 
+/* The maximum number of nested signal handlers. */
+#define NESTED_MAX	64
+
 static int compare_comms(const void *left, const void *right)
 {
 	const struct comm *a = left, *b = right;
@@ -153,6 +156,18 @@ void task_find_space(struct pipe_private *v, struct task *t, const struct branch
 		t->space = space;
 		t->tgid = space->tgid;
 	}
+}
+
+void task_interrupt(struct task *t, uint64_t at)
+{
+	if (!t->interrupted)
+		t->interrupted = mem_alloc(NESTED_MAX * sizeof(*t->interrupted));
+	if (t->nr_interrupted == NESTED_MAX) {
+		t->nr_interrupted--;
+		memmove(t->interrupted, t->interrupted + 1,
+			t->nr_interrupted * sizeof(*t->interrupted));
+	}
+	t->interrupted[t->nr_interrupted++] = at;
 }
 
 void tasks_free(struct pipe_private *v)

@@ -40,15 +40,36 @@ struct sym *code_of(const struct pipe *p, struct sym *sym, uint64_t addr)
 	return in ? in->sym : sym;
 }
 
+bool pipe_hides(const struct pipe *p, uint64_t addr)
+{
+	return is_kernel(addr) ? p->options->user : p->options->kernel;
+}
+
+uint64_t step_branches(const struct step *s)
+{
+	return s->flags & STEP_END ? 0 : s->count;
+}
+
+uint64_t step_calls(const struct pipe *p, const struct step *s)
+{
+	if ((s->flags & STEP_END) || pipe_hides(p, s->to))
+		return 0;
+	if (s->kind == BRANCH_CALL || s->kind == BRANCH_CALL_IND)
+		return s->count;
+	if (s->at_from.sym == s->at_to.sym || s->at_to.addr != s->at_to.sym->addr)
+		return 0;
+	if (s->kind == BRANCH_IRET || s->kind == BRANCH_SYSRET || s->kind == BRANCH_EXIT)
+		return s->diverted;
+	return s->count;
+}
+
 uint32_t step_each(const struct pipe *p, const struct step *s, step_insn_fn each,
 		   void *ctx)
 {
 	struct walk w = { .each = each, .ctx = ctx, .sym = s->at_start.sym };
-	bool kernel = is_kernel(s->from);
 
 	w.object = table_of(w.sym);
-	if ((kernel && p->options->user) || (!kernel && p->options->kernel) ||
-	    (s->flags & STEP_BLIND))
+	if (pipe_hides(p, s->from) || (s->flags & STEP_BLIND))
 		return 0;
 	code_each(w.object, s->at_start.addr, s->at_from.addr, one, &w);
 	if (s->kind != BRANCH_INTERRUPT)

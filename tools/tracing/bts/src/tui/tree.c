@@ -246,6 +246,15 @@ static void add_inlined(void *ctx, struct sym *inlined)
 	tally_get(&t->by_function, &key)->calls += t->count;
 }
 
+static void fold_calls(struct tui *t, const struct step *s)
+{
+	struct tally_key key = { .a = s->at_to.sym };
+	uint64_t calls = step_calls(&t->pipe, s);
+
+	if (calls)
+		tally_get(&t->by_function, &key)->calls += calls;
+}
+
 static void fold(void *ctx, struct step *s)
 {
 	struct tui *t = ctx;
@@ -254,14 +263,13 @@ static void fold(void *ctx, struct step *s)
 	if (!s->count || !(s->flags & STEP_SHOWN))
 		return;
 	t->count = s->count;
+	fold_calls(t, s);
+	if (pipe_hides(&t->pipe, s->from))
+		return;
 	step_each(&t->pipe, s, one_insn, t);
-	tally_get(&t->by_function, &key)->branches += s->count;
+	tally_get(&t->by_function, &key)->branches += step_branches(s);
 	if (t->pipe.inlines)
 		step_enter(&t->pipe, s, add_inlined, t);
-	if (s->kind != BRANCH_CALL && s->kind != BRANCH_CALL_IND)
-		return;
-	key.a = s->at_to.sym;
-	tally_get(&t->by_function, &key)->calls += s->count;
 }
 
 static int by_insns(const void *left, const void *right)

@@ -131,12 +131,18 @@ check "import keeps an older trace with its archive, and no other directory" imp
 
 # --- Compared with the tracer ---------------------------------------------------------
 
-# The tracer and perf must report the same number of instructions for each function, and the same
-# executed addresses. Do not compare the numbers of branches, because only the tracer counts
-# branches into the kernel.
+# The tracer and perf must report the same number of instructions and calls for each function, and
+# the same executed addresses. Do not compare the numbers of branches, because only the tracer counts
+# branches into the kernel. Only the tracer sees that the kernel starts _start().
 counts() { # FILE
-	bts top --json -n 0 "$1" | grep -v -e '"dso":"\[kernel\]"' -e '"bill"' |
-		sed 's/"branches":.*//' | sort
+	bts top --json -n 0 "$1" |
+		grep -v -e '"dso":"\[kernel\]"' -e '"bill"' -e '"function":"_start' |
+		sed 's/"branches":[0-9]*,//' | sort
+}
+
+# Only the tracer sees the run that ends with a fault, so compare only the calls.
+calls() { # FILE
+	counts "$1" | sed 's/"instructions":[0-9]*,//'
 }
 
 covered() { # FILE
@@ -155,6 +161,26 @@ for command in sort fib; do
 	check "top of $command: the same as with the tracer" same counts $command
 	check "cover of $command: the same as with the tracer" same covered $command
 done
+# Without branches into the kernel, rows of the trace show where signal handlers begin.
+handlers() {
+	bts cover -f lcov --dso signals signals-perf.dat >info.txt 2>cover.said &&
+		grep -qx 'FNDA:5,on_usr1' info.txt && grep -qx 'FNDA:1,on_segv' info.txt &&
+		grep -qx "DA:$(grep -n 'handled++' "$1" | cut -d: -f1),5" info.txt
+}
+if [ -e signals-perf.dat ]; then
+	check "the calls of signals: the same as with the tracer" same calls signals
+	check "cover: the calls of signal handlers, and their first lines" \
+		handlers "${0%/*}/../trace/progs/signals.c"
+fi
+# The last run before an exec() or a sigreturn() ends without a branch, which must not be counted.
+sums() {
+	for program in bts_exec bts_signal; do
+		[ "$(bts dump -f callgrind $program.dat 2>/dev/null |
+			awk '/^summary:/ { print $3 }')" = \
+		  "$(rows $program.dat | wc -l)" ] || return 1
+	done
+}
+check "callgrind's number of branches is the number of rows" sums
 
 # --- Losses and rows ------------------------------------------------------------------
 

@@ -106,6 +106,7 @@ if grep -qw bts /sys/kernel/tracing/available_tracers; then
 	printf '%s\n' 5 3 9 1 >/tmp/numbers
 	check "record sort with perf and with the tracer" both sort sort /tmp/numbers
 	check "record fib with perf and with the tracer" both fib "$progs/bts_fib"
+	check "record signals with perf and with the tracer" both signals ./signals
 else
 	check "without the tracer, perf records" says 'recording with perf' \
 		bts record -o default.dat -- "$progs/bts_jumps"

@@ -733,6 +733,39 @@ judge_bounds() {
 		grep -q ' swapgs_restore_regs_and_return_to_usermode ' "$work/text"
 }
 
+# After a page fault or an interrupt, the interrupted function continues, so this is not a call. Leave
+# out functions into which other functions jump, because the call tree counts these jumps as calls.
+judge_calls() {
+	for trace in calls signals; do
+		"$bts" dump -f callgrind $trace.dat 2>/dev/null | awk '
+			/^cfn=/ { function_ = substr($0, 5) }
+			/^calls=/ { split($0, calls, "[= ]"); n[function_] += calls[2] }
+			END { for (f in n) print f " " n[f] }' | sort >"$work/tree"
+		"$bts" top -n 0 --json $trace.dat | sed -n \
+			's/^{"function":"\(.*\)","dso":.*"calls":\([1-9][0-9]*\)}$/\1 \2/p' |
+			awk '{ calls = $NF; sub(" [^ ]*$", ""); n[$0] += calls }
+				END { for (f in n) print f " " n[f] }' | sort >"$work/top"
+		diff "$work/tree" "$work/top" | grep '^[<>]' |
+			grep -v -e ' _start ' -e ' memcpy ' -e ' __memcpy_' && return 1
+		grep -q '^printf 1$' "$work/top" || return 1
+	done
+	"$bts" cover -f lcov --dso signals -o "$work/info" signals.dat >/dev/null 2>&1 &&
+		grep -qx 'FNDA:5,on_usr1' "$work/info" && grep -qx 'FNDA:1,on_segv' "$work/info" &&
+		grep -qx "DA:$(grep -n 'handled++' "$progs/signals.c" | cut -d: -f1),5" "$work/info"
+}
+
+# With only one side of the trace, each command must count the same branches.
+judge_sides() {
+	for side in -u -k; do
+		top=$("$bts" top --json -n 0 $side kernel.dat |
+			sed -n 's/.*"branches":\([0-9]*\),"calls".*/\1/p' | awk '{ n += $1 } END { print n }')
+		[ "$("$bts" dump -f callgrind $side kernel.dat 2>/dev/null |
+			awk '/^summary:/ { print $3 }')" = "$top" ] &&
+			[ "$("$bts" dump -f folded -b $side kernel.dat 2>/dev/null |
+				awk '{ n += $NF } END { print n }')" = "$top" ] || return 1
+	done
+}
+
 judge_graph() {
 	"$bts" graph fib calls.dat >"$work/text"
 	own=$("$bts" top -n 0 calls.dat | awk '$6 == "fib" { print $1 }')
@@ -1226,6 +1259,8 @@ judge stdin - "a trace on standard input" judge_stdin
 judge window - "a part of a trace by its index" judge_window
 judge misspelt - "names that are not in the trace" judge_misspelt
 judge graph - "graph counts the calls of fib" judge_graph
+judge graph - "top, cover and callgrind count the same calls" judge_calls
+judge graph - "top, callgrind and folded stacks count the same branches of a side" judge_sides
 judge names - "functions with the same name are distinguished" judge_names
 judge inline callgrind_annotate "inlined calls make the same tree as other calls" judge_inline
 judge inline - "callgrind: each callee is in the dump" judge_inline_callees
