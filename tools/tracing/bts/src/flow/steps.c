@@ -148,6 +148,15 @@ static bool is_gate(const struct place *to)
 	return offset % 8 == 0 && begins_with(to->sym->name, tables, ARRAY_SIZE(tables));
 }
 
+/*
+ * With FRED, system calls, interrupts and exceptions enter the kernel at the same address. If the
+ * branch comes from a system call instruction, assume a system call.
+ */
+static bool is_fred_entry(const struct place *to)
+{
+	return !strcmp(to->sym->name, "asm_fred_entrypoint_user") && to->addr == to->sym->addr;
+}
+
 static enum branch_kind kind_without_code(const struct step *s)
 {
 	if (!is_kernel(s->from) && is_kernel(s->to))
@@ -191,7 +200,8 @@ static enum branch_kind kind_with_code(struct step *s, const struct run *run)
 		return kind;
 	gate = is_gate(&s->at_to);
 	if (!is_kernel(s->from))
-		return kind == BRANCH_SYSCALL && !gate ? kind : BRANCH_INTERRUPT;
+		return kind == BRANCH_SYSCALL && (!gate || is_fred_entry(&s->at_to)) ?
+		       kind : BRANCH_INTERRUPT;
 	if (gate)
 		return BRANCH_INTERRUPT;
 	if (!leads_elsewhere(s, run))

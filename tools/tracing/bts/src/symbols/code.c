@@ -46,9 +46,19 @@ struct block {
 #define BLOCK_MAX	(1U << 16)
 #define BLOCKS_MIN	1024
 
+/* FRED's instructions erets and eretu are clac with the prefix F2 or F3. */
+static bool is_fred_return(const struct insn *insn)
+{
+	uint8_t last = insn->prefixes.bytes[3];
+
+	return insn->modrm.bytes[0] == 0xca && (last == 0xf2 || last == 0xf3);
+}
+
 static enum insn_kind kind_0f(const struct insn *insn)
 {
 	switch (insn->opcode.bytes[1]) {
+	case 0x01:
+		return is_fred_return(insn) ? INSN_IRET : INSN_OTHER;
 	case 0x05:
 	case 0x34:
 		return INSN_SYSCALL;
