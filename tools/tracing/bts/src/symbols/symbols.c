@@ -151,9 +151,26 @@ void object_set_syms(struct object *o, struct sym_list *list)
 	*list = (struct sym_list) {};
 }
 
+/*
+ * Report whether the name is that of a copy of the function @wanted. A compiler makes such copies of
+ * a function for some of its callers, and adds a suffix such as .constprop.0 to their names. A
+ * nested function has a number as its suffix. Ignore the suffixes .part and .cold, because such a
+ * function is only a part of @wanted.
+ */
+static bool is_copy(const char *name, const char *wanted)
+{
+	const char *suffix = name + strlen(wanted);
+
+	if (strncmp(name, wanted, strlen(wanted)))
+		return false;
+	return *suffix == '.' && strncmp(suffix, ".part.", 6) && strncmp(suffix, ".cold", 5);
+}
+
 static bool name_is(const char *plain, const char *linked, const char *wanted)
 {
 	if (!strcmp(plain, wanted) || !strcmp(linked, wanted))
+		return true;
+	if (*wanted && is_copy(plain, wanted))
 		return true;
 	return strpbrk(wanted, "*?") &&
 	       (!fnmatch(wanted, plain, 0) || !fnmatch(wanted, linked, 0));

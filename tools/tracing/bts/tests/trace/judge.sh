@@ -805,7 +805,9 @@ judge_demangled() {
 	EOF
 	leads rust::add 3 && leads _RNvCs1234_4rust3add 3 && leads rust::old 4 &&
 		leads _ZN4rust3old17h9fc8b3d1e2a47c60E 1 && [ "$(called 'twice*')" = 'twice<int>: 1' ] &&
-		[ "$(called second_name)" = 'first_name: 1' ] && leads 'second*' 1 || return 1
+		[ "$(called second_name)" = 'first_name: 1' ] && leads 'second*' 1 &&
+		[ "$(called copied)" = 'copied.constprop.0: 2' ] && leads copied 2 &&
+		[ "$(called space::copied)" = 'space::copied.isra.0: 1' ] || return 1
 	# The recording ended when one of the functions rust::* was called.
 	"$bts" dump -f csv flight.dat 2>/dev/null | grep ',rust::' >"$work/rows"
 	[ "$(wc -l <"$work/rows")" -ge 1 ] && ! grep -v 'rust::add+0x0' "$work/rows"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Call overloads; two static functions with the same name, one of them in names-more.cc; functions
- * whose names are mangled like the names of Rust functions; and a function with two names.
+ * whose names are mangled like the names of Rust functions; a function with two names; and a copy
+ * and a part of a function, as compilers make them.
  */
 #include <cstdio>
 
@@ -66,9 +67,30 @@ extern "C" int first_name(int n)
 
 extern "C" int second_name(int n) __attribute__((weak, alias("first_name")));
 
+int copied(int n) __asm__("copied.constprop.0");
+int copied_cplus(int n) __asm__("_ZN5space6copiedEi.isra.0");
+int part(int n) __asm__("copied.part.0");
+
+int copied(int n)
+{
+	return n ^ 8;
+}
+
+int copied_cplus(int n)
+{
+	return n ^ 9;
+}
+
+int part(int n)
+{
+	return n ^ 10;
+}
+
 int main()
 {
 	int sum = init(5) + init(6) + more(7) + twice(8) + second_name(9);
+
+	sum += copied(1) + copied(2) + copied_cplus(3) + part(4);
 
 	for (int i = 0; i < 3; i++)
 		sum += rust_add(i) + rust_max(i) + rust_old(i);
