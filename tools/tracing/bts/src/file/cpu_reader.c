@@ -14,8 +14,8 @@
  * enough, because the time in the page may be damaged.
  *
  * If an entry does not fit into its page, the reader reports damage, treats the rest of the page as
- * a loss of unknown size, and continues with the next page. The reader replaces a truncated entry
- * or a malformed pack with a loss.
+ * a loss, and continues with the next page. Pages that cannot be read are also a loss. The reader
+ * replaces a truncated entry or a malformed pack with a loss.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -46,6 +46,8 @@ _Static_assert(sizeof(struct bts_pair) == sizeof(struct branch), "a pair is a br
  * @stopped:	the pipeline wants no more batches
  * @missing:	branches are missing before the next entry, and no batch reports this loss yet
  * @missing_count: the number of these branches; 0 if unknown
+ * @missing_cause: the cause of this loss
+ * @missing_from: the time of the last entry before this loss
  * @maps:	the CPU is in the instance DAT_MAPS, which contains no branches
  */
 struct decode {
@@ -60,6 +62,8 @@ struct decode {
 	bool			stopped;
 	bool			missing;
 	uint64_t		missing_count;
+	uint32_t		missing_cause;
+	uint64_t		missing_from;
 	bool			maps;
 };
 
@@ -110,17 +114,33 @@ static void missed(struct decode *d, uint64_t count, uint32_t cause)
 	end_batch(d);
 }
 
-/* Note a loss. Report the loss later, because the next entry may reveal the exact size. */
-static void missing(struct decode *d, uint64_t count)
+/*
+ * Note a loss. Report the loss later, because the next entry may reveal the exact size. If an
+ * earlier loss is not reported yet, both become one loss with the earlier cause.
+ */
+static void missing(struct decode *d, uint64_t count, uint32_t cause)
 {
+	if (d->missing) {
+		d->missing_count = 0;
+		return;
+	}
 	d->missing = true;
 	d->missing_count = count;
+	d->missing_cause = cause;
+	d->missing_from = d->ts;
 }
 
+/* A loss that begins in the wanted time is in the wanted time, even if the next entry is later. */
 static void tell_missing(struct decode *d)
 {
-	if (d->missing)
-		missed(d, d->missing_count, LOSS_MISSED);
+	uint64_t ts = d->ts, time_to = d->r->dat->time_to;
+
+	if (!d->missing)
+		return;
+	if (ts > time_to && d->missing_from <= time_to)
+		d->ts = time_to;
+	missed(d, d->missing_count, d->missing_cause);
+	d->ts = ts;
 	d->missing = false;
 }
 
@@ -150,8 +170,10 @@ static void in_sequence(struct decode *d, const struct ring_entry *e,
 	d->missing_count = 0;
 	if (field) {
 		seq = format_number(field, e->data, e->size);
-		if (d->seq_known && seq > d->seq)
-			missing(d, seq - d->seq);
+		if (d->seq_known && seq > d->seq) {
+			missing(d, 0, LOSS_MISSED);
+			d->missing_count = seq - d->seq;
+		}
 		d->seq = seq + nr;
 		d->seq_known = true;
 	}
@@ -339,15 +361,15 @@ static void page(struct decode *d, const uint8_t *bytes, uint32_t page_size)
 	struct ring_page p;
 	bool fits = ring_page_begin(&p, bytes, page_size);
 
-	d->ts = p.ts;
 	if (!fits) {
 		dat_damage(d->r->dat, offset, "CPU %d: a page with invalid size %u",
 			   d->r->cpu->cpu, (uint32_t)(p.end - p.at));
-		missing(d, 0);
+		missing(d, 0, LOSS_DAMAGED);
 		return;
 	}
+	d->ts = p.ts;
 	if (p.missed && !d->maps)
-		missing(d, p.count);
+		missing(d, p.count, LOSS_MISSED);
 	at = p.at;
 	end = p.end;
 	while (end - at >= 4 && !d->stopped) {
@@ -355,7 +377,7 @@ static void page(struct decode *d, const uint8_t *bytes, uint32_t page_size)
 		if (!at) {
 			dat_damage(d->r->dat, offset, "CPU %d: an entry larger than its page",
 				   d->r->cpu->cpu);
-			missing(d, 0);
+			missing(d, 0, LOSS_DAMAGED);
 			return;
 		}
 		if (e.data) {
@@ -388,6 +410,21 @@ static void forget_loss(struct decode *d)
 	d->seq_known = false;
 }
 
+/* Get the next page. If pages before this page or before the end are damaged, note a loss. */
+static const uint8_t *next_page(struct decode *d)
+{
+	struct dat_pages *pages = &d->r->pages;
+	const uint8_t *p = dat_pages_next(pages);
+
+	if (pages->lost)
+		missing(d, 0, LOSS_DAMAGED);
+	pages->lost = false;
+	/* The wanted time may be after the last page that can be read. */
+	if (!p && d->missing && d->ts < d->r->dat->time_from)
+		d->ts = d->r->dat->time_from;
+	return p;
+}
+
 static void decode_pages(void *arg)
 {
 	struct cpu_reader *r = arg;
@@ -396,7 +433,7 @@ static void decode_pages(void *arg)
 
 	d.decoder = mem_alloc(sizeof(*d.decoder));
 	while (!d.stopped && d.late < LATE_MAX) {
-		p = dat_pages_next(&r->pages);
+		p = next_page(&d);
 		if (!p)
 			break;
 		d.early = dat_pages_early(&r->pages);

@@ -82,6 +82,8 @@ void dat_damage(struct dat *dat, uint64_t offset, const char *format, ...)
  * struct dat_pages - an iterator over the pages of one CPU
  * @chunks:	number of chunks of this CPU
  * @chunk:	number of chunks that were read or skipped
+ * @lost:	set if pages before the next page, or before the end, cannot be read. The caller
+ *		clears this flag
  */
 struct dat_pages {
 	struct dat	*dat;
@@ -96,6 +98,7 @@ struct dat_pages {
 	uint64_t	page_offset;
 	uint32_t	chunks;
 	uint32_t	chunk;
+	bool		lost;
 	uint64_t	bytes;
 };
 

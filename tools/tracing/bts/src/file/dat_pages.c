@@ -8,6 +8,9 @@
  * If the file has an index, chunks before the wanted time are skipped. Chunks that contain mapping
  * rows are still read, because these rows may report the files of the wanted branches.
  *
+ * If a chunk cannot be decompressed, the iterator skips this chunk. If the iterator cannot find the
+ * next chunk or page, the rest of the CPU's data is lost.
+ *
  * Each iterator belongs to one thread. All iterators can share the file descriptor, because
  * pread() does not use the descriptor's offset.
  */
@@ -22,6 +25,12 @@
 #define PIECE		(1U << 20)
 #define CHUNK_MAX	(256U << 20)
 
+static void truncated(struct dat_pages *p)
+{
+	dat_damage(p->dat, p->at, "the file is truncated in the data of CPU %d", p->cpu->cpu);
+	p->lost = true;
+}
+
 void dat_pages_open(struct dat_pages *p, struct dat *dat, struct dat_cpu *cpu)
 {
 	*p = (struct dat_pages) { .dat = dat, .cpu = cpu, .at = cpu->offset };
@@ -30,6 +39,7 @@ void dat_pages_open(struct dat_pages *p, struct dat *dat, struct dat_cpu *cpu)
 		dat_damage(dat, cpu->offset, "CPU %d: unsupported page size %u", cpu->cpu,
 			   cpu->page_size);
 		p->at = cpu->offset + cpu->size;
+		p->lost = true;
 		return;
 	}
 	if (cpu->offset > dat->size || cpu->size > dat->size - cpu->offset)
@@ -37,8 +47,10 @@ void dat_pages_open(struct dat_pages *p, struct dat *dat, struct dat_cpu *cpu)
 			   cpu->cpu);
 	if (!cpu->compressed)
 		return;
-	if (dat_read(dat, &p->chunks, 4, p->at) != 4)
+	if (dat_read(dat, &p->chunks, 4, p->at) != 4) {
 		p->chunks = 0;
+		truncated(p);
+	}
 	p->at += 4;
 }
 
@@ -63,7 +75,9 @@ static bool next_piece(struct dat_pages *p)
 	room(&p->pages, &p->pages_room, PIECE);
 	p->pages_size = dat_read(p->dat, p->pages, want, p->at);
 	p->page_offset = p->at;
-	p->at += want;
+	p->at += p->pages_size;
+	if (!p->pages_size)
+		truncated(p);
 	return p->pages_size;
 }
 
@@ -84,11 +98,19 @@ static bool is_unwanted(const struct dat_pages *p)
 	       !(p->cpu->times[p->chunk] & DAT_INDEX_MAPS);
 }
 
+/* Read the sizes of the next chunk. At the end of the CPU's data, or after damage, return false. */
 static bool chunk_sizes(struct dat_pages *p, uint32_t *sizes)
 {
+	if (p->chunk >= p->chunks) {
+		if (p->at < p->cpu->offset + p->cpu->size) {
+			dat_damage(p->dat, p->at, "bytes after the last chunk of CPU %d",
+				   p->cpu->cpu);
+			p->lost = true;
+		}
+		return false;
+	}
 	if (dat_read(p->dat, sizes, 8, p->at) != 8) {
-		dat_damage(p->dat, p->at, "the file is truncated in the data of CPU %d",
-			   p->cpu->cpu);
+		truncated(p);
 		return false;
 	}
 	if (!sizes[0] || !sizes[1] || sizes[0] > CHUNK_MAX || sizes[1] > CHUNK_MAX ||
@@ -96,35 +118,40 @@ static bool chunk_sizes(struct dat_pages *p, uint32_t *sizes)
 		dat_damage(p->dat, p->at,
 			   "a chunk with invalid sizes (%u bytes in %u) of CPU %d", sizes[1],
 			   sizes[0], p->cpu->cpu);
+		p->lost = true;
 		return false;
 	}
 	return true;
 }
 
-static bool next_chunk(struct dat_pages *p)
+static bool read_chunk(struct dat_pages *p, const uint32_t *sizes)
 {
-	uint32_t sizes[2];
 	size_t have;
 
-	for (;; p->chunk++) {
-		if (p->chunk >= p->chunks || !chunk_sizes(p, sizes))
-			return false;
-		if (!is_unwanted(p))
-			break;
-		p->at += 8 + sizes[0];
-	}
-	p->chunk++;
 	room(&p->raw, &p->raw_size, sizes[0]);
 	room(&p->pages, &p->pages_room, sizes[1]);
 	have = dat_read(p->dat, p->raw, sizes[0], p->at + 8);
 	if (have != sizes[0] || !dat_inflate(p->raw, have, p->pages, sizes[1])) {
 		dat_damage(p->dat, p->at, "a chunk of CPU %d cannot be decompressed", p->cpu->cpu);
+		p->lost = true;
 		return false;
 	}
 	p->page_offset = p->at;
 	p->pages_size = sizes[1];
-	p->at += 8 + sizes[0];
 	return true;
+}
+
+static bool next_chunk(struct dat_pages *p)
+{
+	bool found = false;
+	uint32_t sizes[2];
+
+	while (!found && chunk_sizes(p, sizes)) {
+		found = !is_unwanted(p) && read_chunk(p, sizes);
+		p->at += 8 + sizes[0];
+		p->chunk++;
+	}
+	return found;
 }
 
 const uint8_t *dat_pages_next(struct dat_pages *p)
@@ -133,9 +160,11 @@ const uint8_t *dat_pages_next(struct dat_pages *p)
 	const uint8_t *page;
 
 	while (p->next + size > p->pages_size) {
-		if (p->next < p->pages_size)
+		if (p->next < p->pages_size) {
 			dat_damage(p->dat, p->page_offset + p->next,
 				   "an incomplete page of CPU %d", p->cpu->cpu);
+			p->lost = true;
+		}
 		p->next = 0;
 		p->pages_size = 0;
 		if (!(p->cpu->compressed ? next_chunk(p) : next_piece(p)))

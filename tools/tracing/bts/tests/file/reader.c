@@ -7,11 +7,14 @@
  *
  * Each trace is written to FILE, in version 6 of trace.dat, with one CPU. The pack is the example
  * in Documentation/trace/bts-internals.rst. Whole entries and damaged entries have different PIDs,
- * so that the result shows which entries were read.
+ * so that the result shows which entries were read. Only version 7 has compressed chunks, but the
+ * chunks have the same form in all files, so these tests put chunks into a file of version 6.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <zstd.h>
 
 #include "file/cpu_reader.h"
 #include "lib/error.h"
@@ -24,6 +27,9 @@
 #define FROM		0x401000
 #define DAMAGED		1000000
 #define DAMAGED_ONCE	50000
+#define DATA		(2 * PAGE)	/* offset of the CPU's data in the file */
+#define CHUNK_PAGES	2
+#define CHUNKS		4
 
 enum { BRANCH_ID = 18, LOST_ID, PACK_ID };
 enum { WHOLE_PID = 52, OTHER_PID };
@@ -99,6 +105,7 @@ struct entry {
  * @lost:	lost branches, by cause
  * @first:	branches before the first loss
  * @lost_any:	true after the first loss
+ * @lost_ts:	time of the first loss
  * @error:	the reader's error message, or an empty string
  */
 struct result {
@@ -109,13 +116,23 @@ struct result {
 	uint64_t	lost[16];
 	uint64_t	first;
 	bool		lost_any;
+	uint64_t	lost_ts;
 	char		error[256];
 };
 
 static const char *path;
 static uint8_t pages[PAGES][PAGE];
 static uint32_t page, used;
+static uint8_t chunks[1 << 20];
+static uint32_t chunk_at[CHUNKS + 1];
 static int test, failed;
+
+static bool chunked;
+/* Damages the file before or after the file is opened, at a chunk. */
+static void (*spoil)(uint32_t at);
+static bool spoil_opened;
+static uint32_t spoil_chunk;
+static uint64_t time_to = UINT64_MAX;
 
 static void ok(int good, const char *name)
 {
@@ -210,11 +227,43 @@ static void put_number(FILE *f, uint64_t number, size_t size)
 	put(f, &number, size);
 }
 
+/* Compress CHUNKS chunks of pages, and return the number of bytes. */
+static size_t make_chunks(void)
+{
+	uint32_t nr = CHUNKS;
+	size_t size = 4;
+
+	memcpy(chunks, &nr, 4);
+	for (int i = 0; i < CHUNKS; i++) {
+		uint32_t sizes[2] = { 0, CHUNK_PAGES * PAGE };
+
+		chunk_at[i] = size;
+		sizes[0] = ZSTD_compress(chunks + size + 8, sizeof(chunks) - size - 8,
+					 pages[i * CHUNK_PAGES], sizes[1], 1);
+		memcpy(chunks + size, sizes, 8);
+		size += 8 + sizes[0];
+	}
+	chunk_at[CHUNKS] = size;
+	return size;
+}
+
+static void overwrite(uint32_t at, uint32_t value)
+{
+	FILE *f = fopen(path, "r+");
+
+	if (!f || fseek(f, DATA + at, SEEK_SET))
+		exit(msg_errno("write", path));
+	put_number(f, value, 4);
+	if (fclose(f))
+		exit(msg_errno("write", path));
+}
+
 /* Write the trace to the file. @pack is the format of packs, or NULL if the tracer has no packs. */
 static void write_file(const char *lost, const char *pack)
 {
 	const char *formats[] = { branch_text, lost, pack };
 	const int nr = pack ? 3 : 2;
+	const size_t size = chunked ? make_chunks() : (page + 1) * PAGE;
 	FILE *f = fopen(path, "w");
 
 	if (!f)
@@ -236,10 +285,10 @@ static void write_file(const char *lost, const char *pack)
 	put_number(f, 0, 8);
 	put_number(f, 1, 4);
 	put(f, "flyrecord", 10);
-	put_number(f, 2 * PAGE, 8);
-	put_number(f, (page + 1) * PAGE, 8);
-	fseek(f, 2 * PAGE, SEEK_SET);
-	put(f, pages, (page + 1) * PAGE);
+	put_number(f, DATA, 8);
+	put_number(f, size, 8);
+	fseek(f, DATA, SEEK_SET);
+	put(f, chunked ? (void *)chunks : pages, size);
 	if (fclose(f))
 		exit(msg_errno("write", path));
 }
@@ -262,8 +311,10 @@ static void look_at(struct result *r, const struct batch *b)
 		break;
 	case BATCH_LOST:
 	case BATCH_MISSED:
-		if (!r->lost_any)
+		if (!r->lost_any) {
 			r->first = r->branches;
+			r->lost_ts = b->ts;
+		}
 		r->lost_any = true;
 		r->lost[b->cause % 16] += b->count;
 		r->losses[b->cause % 16] += !b->count;
@@ -276,15 +327,22 @@ static void look_at(struct result *r, const struct batch *b)
 static struct result read_file(void)
 {
 	struct error error = {};
-	struct dat *dat = dat_open(path, &error);
 	struct result r = {};
 	struct cpu_reader reader;
 	struct formats formats;
 	struct layout layout;
 	struct batch *b;
+	struct dat *dat;
 
+	if (spoil && !spoil_opened)
+		spoil(chunk_at[spoil_chunk]);
+	dat = dat_open(path, &error);
 	if (!dat)
 		exit(msg_error(NULL, NULL, "%s", error_text(&error)));
+	if (spoil && spoil_opened)
+		spoil(chunk_at[spoil_chunk]);
+	dat->cpus[0].compressed = chunked;
+	dat->time_to = time_to;
 	formats_read(&formats, dat);
 	if (!layout_find(&layout, &formats, dat, &error) || dat->nr_cpus != 1 ||
 	    !cpu_reader_start(&reader, dat, &dat->cpus[0], &layout, &error))
@@ -473,17 +531,170 @@ static void test_damage(void)
 	ok(good, "the whole packs between a million damaged entries are read");
 }
 
+#define PAGE_PACKS	((PAGE - 16) / (4 + PACK_SIZE))
+#define CHUNK_BRANCHES	(CHUNK_PAGES * PAGE_PACKS * NR)
+
+/* Fill all pages of all chunks with packs. The page N has the time 100 * N. */
+static void put_packs(void)
+{
+	begin();
+	for (int i = 0; i < CHUNKS * CHUNK_PAGES * PAGE_PACKS; i++)
+		put_pack(i * NR);
+	for (uint32_t i = 0; i <= page; i++)
+		*(uint64_t *)pages[i] = 100 * i;
+}
+
+static void spoil_bytes(uint32_t at)
+{
+	overwrite(at + 8, 0);
+}
+
+static void spoil_size(uint32_t at)
+{
+	overwrite(at, UINT32_MAX);
+}
+
+/* The number of chunks becomes too small. */
+static void spoil_number(uint32_t at)
+{
+	(void)at;
+	overwrite(0, spoil_chunk);
+}
+
+static void cut_before(uint32_t at)
+{
+	if (truncate(path, DATA + at))
+		exit(msg_errno("truncate", path));
+}
+
+static void cut_inside(uint32_t at)
+{
+	cut_before(at + 20);
+}
+
+/*
+ * Each branch must be read or lost. Chunks after the loss must be read if their offset is known. If
+ * a pack follows the loss, its number shows how many branches are lost.
+ */
+static int is_damage(const struct result *r, bool continues)
+{
+	uint32_t all = CHUNKS, last = all - 1, before = spoil_chunk;
+	bool exact = continues && before && before < last;
+	uint64_t whole = before + (continues ? last - before : 0);
+
+	return r->branches == whole * CHUNK_BRANCHES && !r->others && *r->error &&
+	       r->first == before * CHUNK_BRANCHES &&
+	       r->lost[LOSS_DAMAGED] == (exact ? CHUNK_BRANCHES : 0) &&
+	       r->losses[LOSS_DAMAGED] == !exact &&
+	       !r->lost[LOSS_MISSED] && !r->losses[LOSS_MISSED];
+}
+
+/* Damage each chunk, before and after the file is opened. */
+static void test_chunks(void)
+{
+	static const struct {
+		void		(*spoil)(uint32_t at);
+		bool		continues;
+		const char	*name;
+	} cases[] = {
+		{ spoil_bytes,	true,	"damaged bytes of a chunk" },
+		{ spoil_size,	false,	"a damaged size of a chunk" },
+		{ spoil_number,	false,	"a damaged number of chunks" },
+		{ cut_before,	false,	"a file that ends before a chunk" },
+		{ cut_inside,	false,	"a file that ends in a chunk" },
+	};
+	char name[100];
+
+	chunked = true;
+	put_packs();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int good = 1;
+
+		for (int n = 0; n < 2 * CHUNKS; n++) {
+			struct result r;
+
+			spoil = cases[i].spoil;
+			spoil_chunk = n / 2;
+			spoil_opened = n & 1;
+			r = write_and_read();
+			good &= is_damage(&r, cases[i].continues);
+		}
+		snprintf(name, sizeof(name), "%s: all that can be read is read, the rest is a loss",
+			 cases[i].name);
+		ok(good, name);
+	}
+	spoil = NULL;
+	chunked = false;
+}
+
+/* The wanted time ends in a damaged chunk, so the loss must be in the wanted time. */
+static void test_damage_in_window(void)
+{
+	struct result r;
+
+	chunked = true;
+	put_packs();
+	spoil = spoil_bytes;
+	spoil_chunk = 1;
+	time_to = 100 * CHUNK_PAGES + 50;
+	r = write_and_read();
+	ok(is_damage(&r, true) && r.lost_ts <= time_to, "damage at the end of the wanted time");
+	time_to = UINT64_MAX;
+	spoil = NULL;
+	chunked = false;
+}
+
+/* Cut off the pages from the page 3 on, which are not compressed. */
+static void cut_pages(uint32_t at)
+{
+	(void)at;
+	cut_before(3 * PAGE);
+}
+
+static void test_pages(void)
+{
+	const uint64_t page_branches = PAGE_PACKS * NR;
+	struct result r;
+	int good = 1;
+
+	spoil = cut_pages;
+	for (int n = 0; n < 2; n++) {
+		put_packs();
+		spoil_opened = n;
+		r = write_and_read();
+		good &= r.branches == 3 * page_branches && r.first == r.branches && *r.error &&
+			r.losses[LOSS_DAMAGED] == 1 && !r.losses[LOSS_MISSED];
+	}
+	ok(good, "a file that ends in pages without compression ends with a loss");
+	spoil = NULL;
+
+	put_packs();
+	*(uint64_t *)(pages[1] + 8) = PAGE;
+	r = write_and_read();
+	good = r.branches == page * page_branches && r.first == page_branches &&
+	       r.lost[LOSS_DAMAGED] == page_branches && !r.lost[LOSS_MISSED];
+	put_packs();
+	*(uint32_t *)(pages[1] + 16 + (PAGE_PACKS - 1) * (4 + PACK_SIZE)) = 28;
+	r = write_and_read();
+	good &= r.first == 2 * page_branches - NR && r.lost[LOSS_DAMAGED] == NR &&
+		!r.lost[LOSS_MISSED];
+	ok(good, "what cannot be read of a page is a loss with this cause");
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2)
 		return 2;
 	path = argv[1];
-	puts("TAP version 13\n1..9");
+	puts("TAP version 13\n1..17");
 	test_formats();
 	test_foreign();
 	test_cut();
 	test_malformed();
 	test_damage();
+	test_chunks();
+	test_damage_in_window();
+	test_pages();
 	remove(path);
 	return failed;
 }
