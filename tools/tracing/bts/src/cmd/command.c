@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "file/trace_dat.h"
 #include "lib/mem.h"
@@ -60,6 +61,32 @@ int command_no_input(const struct options *o, const char *command)
 {
 	if (strcmp(o->path, DAT_NAME))
 		return msg_misuse(command, "-i %s: cannot be used with other traces", o->path);
+	return STATUS_OK;
+}
+
+/* Report whether @input names the regular file @out. The name "-" means standard input. */
+static bool is_input(const char *input, const struct stat *out)
+{
+	struct stat st;
+
+	if (!strcmp(input, "-") ? fstat(STDIN_FILENO, &st) : stat(input, &st))
+		return false;
+	return S_ISREG(st.st_mode) && st.st_dev == out->st_dev && st.st_ino == out->st_ino;
+}
+
+int command_no_overwrite(const struct options *o, const char *command, const char *output,
+			 char *const *inputs, size_t nr)
+{
+	struct stat out;
+	bool is = false;
+
+	if (!output || !strcmp(output, "-") || stat(output, &out))
+		return STATUS_OK;
+	for (size_t i = 0; i < nr; i++)
+		is |= is_input(inputs[i], &out);
+	if (is || (o->vmlinux && is_input(o->vmlinux, &out)))
+		return msg_misuse(command, "%s: cannot be written, because this file is an input",
+				  output);
 	return STATUS_OK;
 }
 

@@ -248,6 +248,10 @@ static int add_trace(struct cover *c, const char *path, const struct options *op
 	c->pipes = mem_realloc(c->pipes, c->nr_pipes + 1, sizeof(*c->pipes));
 	c->pipes[c->nr_pipes++] = pipe;
 	c->pipe = pipe;
+	if (!c->out)
+		c->out = command_output(c->output);
+	if (!c->out)
+		return STATUS_FAILURE;
 	status = pipe_run(pipe);
 	pipe_bill(pipe, c->bills);
 	if (c->tests) {
@@ -269,7 +273,8 @@ static int end(struct cover *c, char **bills, int status)
 	fclose(c->bills);
 	/* If the coverage is written to standard output, print the summaries to standard error. */
 	out = c->out == stdout ? stderr : stdout;
-	status = command_output_close(c->out, c->output, status);
+	if (c->out)
+		status = command_output_close(c->out, c->output, status);
 	fputs(*bills, out);
 	free(*bills);
 	if (c->damaged)
@@ -293,9 +298,6 @@ static int run(void *ctx, const struct options *options)
 
 	c->wanted = wanted;
 	c->options = options;
-	c->out = command_output(c->output);
-	if (!c->out)
-		return STATUS_FAILURE;
 	c->bills = open_memstream(&bills, &size);
 	if (!c->bills)
 		return msg_errno("write", "the summary");
@@ -334,14 +336,15 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 				  c->format->name);
 	if (o->inlines && !c->format->lines)
 		return msg_misuse(argv[0], "--inline: -f %s shows no functions", c->format->name);
-	if (optind == argc) {
-		c->paths = &o->path;
-		c->nr_paths = 1;
-		return STATUS_OK;
+	c->paths = &o->path;
+	c->nr_paths = 1;
+	if (optind < argc) {
+		c->paths = argv + optind;
+		c->nr_paths = argc - optind;
+		if (command_no_input(o, argv[0]))
+			return STATUS_MISUSE;
 	}
-	c->paths = argv + optind;
-	c->nr_paths = argc - optind;
-	return command_no_input(o, argv[0]);
+	return command_no_overwrite(o, argv[0], c->output, c->paths, c->nr_paths);
 }
 
 int cmd_cover(int argc, char **argv)

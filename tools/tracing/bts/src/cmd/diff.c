@@ -156,7 +156,13 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 		return msg_misuse(argv[0], "traces are needed before and after --against");
 	if (!d->against && d->suspects.nr_paths[0] != 2)
 		return msg_misuse(argv[0], "two traces are needed");
-	return command_no_input(o, argv[0]);
+	if (command_no_input(o, argv[0]))
+		return STATUS_MISUSE;
+	for (int i = 0; i < 2; i++)
+		if (command_no_overwrite(o, argv[0], d->html, d->suspects.paths[i],
+					 d->suspects.nr_paths[i]))
+			return STATUS_MISUSE;
+	return STATUS_OK;
 }
 
 int cmd_diff(int argc, char **argv)

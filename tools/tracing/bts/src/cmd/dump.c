@@ -128,6 +128,17 @@ static int option(void *ctx, int option, const char *command)
 	return STATUS_OK;
 }
 
+static int paths(struct dump *d, struct options *o, int argc, char **argv)
+{
+	d->paths = &o->path;
+	d->nr_paths = 1;
+	if (!d->format->end || optind == argc)
+		return command_input(o, argv[0], argc, argv);
+	d->paths = argv + optind;
+	d->nr_paths = argc - optind;
+	return command_no_input(o, argv[0]);
+}
+
 static int operands(void *ctx, struct options *o, int argc, char **argv)
 {
 	struct dump *d = ctx;
@@ -142,13 +153,9 @@ static int operands(void *ctx, struct options *o, int argc, char **argv)
 		return STATUS_MISUSE;
 	if (!d->format->rows && command_no_head(o, argv[0]))
 		return STATUS_MISUSE;
-	d->paths = &o->path;
-	d->nr_paths = 1;
-	if (!d->format->end || optind == argc)
-		return command_input(o, argv[0], argc, argv);
-	d->paths = argv + optind;
-	d->nr_paths = argc - optind;
-	return command_no_input(o, argv[0]);
+	if (paths(d, o, argc, argv))
+		return STATUS_MISUSE;
+	return command_no_overwrite(o, argv[0], d->output, d->paths, d->nr_paths);
 }
 
 int cmd_dump(int argc, char **argv)

@@ -10,6 +10,7 @@ import collections
 import json
 import os
 import pty
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree
@@ -154,8 +155,60 @@ def shown(name):
     return name.replace('\x1b', '\\u001b').replace('\a', '\\u0007').replace('\x9b', '\\u009b')
 
 
+def refuses(words, other=None, stdin=None):
+    """Check that a command refuses to write over its input, and leaves the input unchanged."""
+    trace = TRACE + '.copy'
+    for path in (trace, trace + '.hard'):
+        if os.path.lexists(path):
+            os.unlink(path)
+    shutil.copyfile(TRACE, trace)
+    if other:
+        other(trace, trace + '.hard')
+    words = [trace if word == 'COPY' else trace + '.hard' if word == 'OTHER' else word
+             for word in words]
+    with open(trace if stdin else os.devnull, 'rb') as f:
+        done = subprocess.run([BTS, *words], stdin=f, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, check=False)
+    with open(trace, 'rb') as copy, open(TRACE, 'rb') as whole:
+        good = copy.read() == whole.read()
+    good &= done.returncode == 2 and b'because this file is an input' in done.stderr
+    if not good:
+        print(f'# {words}: {done.returncode} {done.stderr}')
+    return good
+
+
+def overwrites():
+    """Check the commands that have -o or --html, and several names of one file."""
+    outputs = [['dump', '-f', name, '--dso', 'x', '-o', 'COPY', TRACE, 'COPY']
+               for name in ('profgen', 'autofdo', 'bolt', 'bolt-pa')]
+    outputs += [['dump', '-f', name, '-o', 'COPY', 'COPY'] for name in
+                ('folded', 'flame', 'callgrind', 'chrome', 'perfetto', 'perf', 'csv', 'json')]
+    outputs += [['cover', '-f', name, '-o', 'COPY', TRACE, 'COPY']
+                for name in ('lcov', 'drcov', 'pcs')]
+    outputs += [['diff', '--html', 'COPY', 'COPY', TRACE],
+                ['diff', '--html', 'COPY', TRACE, 'COPY'],
+                ['diff', '--html', 'COPY', TRACE, TRACE, '--against', 'COPY'],
+                ['dump', '-f', 'csv', '-o', 'COPY', '--vmlinux', 'COPY', TRACE]]
+    good = [refuses(words) for words in outputs]
+    words = ['dump', '-f', 'csv', '-o', 'OTHER', 'COPY']
+    good += [refuses(words, os.symlink), refuses(words, os.link),
+             refuses(['dump', '-f', 'csv', '-o', 'COPY', '-'], stdin=True)]
+    return all(good)
+
+
+def keeps_output():
+    """Check that bts cover does not empty an older output if it cannot open the trace."""
+    out = TRACE + '.info'
+    with open(out, 'w', encoding='utf-8') as f:
+        f.write('kept')
+    done = subprocess.run([BTS, 'cover', '-f', 'pcs', '-o', out, TRACE + '.none'],
+                          stderr=subprocess.DEVNULL, check=False)
+    with open(out, encoding='utf-8') as f:
+        return done.returncode == 1 and f.read() == 'kept'
+
+
 def main():
-    print('1..21')
+    print('1..23')
     check_json('report', ['report', '--json'], {'task': ODD[:14], 'kind': '?'})
     check_json('replay', ['replay', '--json'], {'call': 'inner' + ODD, 'kind': 'call'})
     check_json('top', ['top', '--json'], {'function': 'inner' + ODD, 'dso': '[anon]'})
@@ -186,6 +239,8 @@ def main():
     result(lines and not [line for line in lines if b'\033]0;' in line],
            'tui: the name of a file in the summary')
     result(flame(), 'dump -f flame')
+    result(overwrites(), 'no command writes over its input')
+    result(keeps_output(), 'cover: an older output is kept if the trace cannot be opened')
     sys.exit(1 if FAILED else 0)
 
 
