@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Read damaged and truncated files, and traces in which pages are missing. The reader must read the
+ * rest, and must report each loss once.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/causes.h"
+#include "lib/msg.h"
+#include "made.h"
+
+#define PAGE_PACKS	((PAGE - 16) / (4 + PACK_SIZE))
+#define CHUNK_BRANCHES	(CHUNK_PAGES * PAGE_PACKS * NR)
+
+/* Fill all pages of all chunks with packs. The page N has the time 100 * N. */
+static void put_packs(void)
+{
+	begin();
+	for (int i = 0; i < CHUNKS * CHUNK_PAGES * PAGE_PACKS; i++)
+		put_pack(i * NR);
+	for (uint32_t i = 0; i <= page; i++)
+		*(uint64_t *)pages[i] = 100 * i;
+}
+
+static void spoil_bytes(uint32_t at)
+{
+	overwrite(at + 8, 0);
+}
+
+static void spoil_size(uint32_t at)
+{
+	overwrite(at, UINT32_MAX);
+}
+
+/* The number of chunks becomes too small. */
+static void spoil_number(uint32_t at)
+{
+	(void)at;
+	overwrite(0, spoil_chunk);
+}
+
+static void cut_before(uint32_t at)
+{
+	if (truncate(path, DATA + at))
+		exit(msg_errno("truncate", path));
+}
+
+static void cut_inside(uint32_t at)
+{
+	cut_before(at + 20);
+}
+
+/*
+ * Each branch must be read or lost. Chunks after the loss must be read if their offset is known. If
+ * a pack follows the loss, its number shows how many branches are lost.
+ */
+static int is_damage(const struct result *r, bool continues)
+{
+	uint32_t all = CHUNKS, last = all - 1, before = spoil_chunk;
+	bool exact = continues && before && before < last;
+	uint64_t whole = before + (continues ? last - before : 0);
+
+	return r->branches == whole * CHUNK_BRANCHES && !r->others && *r->error &&
+	       r->first == before * CHUNK_BRANCHES &&
+	       r->lost[LOSS_DAMAGED] == (exact ? CHUNK_BRANCHES : 0) &&
+	       r->losses[LOSS_DAMAGED] == !exact &&
+	       !r->lost[LOSS_MISSED] && !r->losses[LOSS_MISSED];
+}
+
+/* Damage each chunk, before and after the file is opened. */
+static void test_chunks(void)
+{
+	static const struct {
+		void		(*spoil)(uint32_t at);
+		bool		continues;
+		const char	*name;
+	} cases[] = {
+		{ spoil_bytes,	true,	"damaged bytes of a chunk" },
+		{ spoil_size,	false,	"a damaged size of a chunk" },
+		{ spoil_number,	false,	"a damaged number of chunks" },
+		{ cut_before,	false,	"a file that ends before a chunk" },
+		{ cut_inside,	false,	"a file that ends in a chunk" },
+	};
+	char name[100];
+
+	chunked = true;
+	put_packs();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int good = 1;
+
+		for (int n = 0; n < 2 * CHUNKS; n++) {
+			struct result r;
+
+			spoil = cases[i].spoil;
+			spoil_chunk = n / 2;
+			spoil_opened = n & 1;
+			r = write_and_read();
+			good &= is_damage(&r, cases[i].continues);
+		}
+		snprintf(name, sizeof(name), "%s: all that can be read is read, the rest is a loss",
+			 cases[i].name);
+		ok(good, name);
+	}
+	spoil = NULL;
+	chunked = false;
+}
+
+/* The wanted time ends in a damaged chunk, so the loss must be in the wanted time. */
+static void test_damage_in_window(void)
+{
+	struct result r;
+
+	chunked = true;
+	put_packs();
+	spoil = spoil_bytes;
+	spoil_chunk = 1;
+	time_to = 100 * CHUNK_PAGES + 50;
+	r = write_and_read();
+	ok(is_damage(&r, true) && r.lost_ts <= time_to, "damage at the end of the wanted time");
+	time_to = UINT64_MAX;
+	spoil = NULL;
+	chunked = false;
+}
+
+/* Cut off the pages from the page 3 on, which are not compressed. */
+static void cut_pages(uint32_t at)
+{
+	(void)at;
+	cut_before(3 * PAGE);
+}
+
+static void test_pages(void)
+{
+	const uint64_t page_branches = PAGE_PACKS * NR;
+	struct result r;
+	int good = 1;
+
+	spoil = cut_pages;
+	for (int n = 0; n < 2; n++) {
+		put_packs();
+		spoil_opened = n;
+		r = write_and_read();
+		good &= r.branches == 3 * page_branches && r.first == r.branches && *r.error &&
+			r.losses[LOSS_DAMAGED] == 1 && !r.losses[LOSS_MISSED];
+	}
+	ok(good, "a file that ends in pages without compression ends with a loss");
+	spoil = NULL;
+
+	put_packs();
+	*(uint64_t *)(pages[1] + 8) = PAGE;
+	r = write_and_read();
+	good = r.branches == page * page_branches && r.first == page_branches &&
+	       r.lost[LOSS_DAMAGED] == page_branches && !r.lost[LOSS_MISSED];
+	put_packs();
+	*(uint32_t *)(pages[1] + 16 + (PAGE_PACKS - 1) * (4 + PACK_SIZE)) = 28;
+	r = write_and_read();
+	good &= r.first == 2 * page_branches - NR && r.lost[LOSS_DAMAGED] == NR &&
+		!r.lost[LOSS_MISSED];
+	ok(good, "what cannot be read of a page is a loss with this cause");
+}
+
+void test_damaged_files(void)
+{
+	test_chunks();
+	test_damage_in_window();
+	test_pages();
+}
