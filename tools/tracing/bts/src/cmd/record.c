@@ -346,9 +346,9 @@ static char *info_text(const struct record *rec, const struct look_counts *count
 	seconds = now.tv_sec - rec->start.tv_sec + (now.tv_nsec - rec->start.tv_nsec) / 1e9;
 	bytes_add(&text, rec->about, strlen(rec->about));
 	line = mem_format("seconds: %.3f\nbranches: %llu\ntasks: %zu\nswitches: %llu\n"
-			  "overwritten: %llu\nflight: %d\ndata_bytes: %llu\n", seconds,
+			  "overwritten: %llu\ndata_bytes: %llu\n", seconds,
 			  writer_branches(rec->writer), counts->names.nr, counts->switches,
-			  counts->overwritten, rec->options.flight, writer_data_size(rec->writer));
+			  counts->overwritten, writer_data_size(rec->writer));
 	bytes_add(&text, line, strlen(line));
 	free(line);
 	if (rec->targets.ended) {

@@ -398,7 +398,7 @@ static char *info_text(const struct perf_recording *rec)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	lines = mem_format("%sseconds: %.3f\nbranches: %llu\ntasks: %zu\n"
-			   "switches: %llu\nflight: 0\ndata_bytes: %llu\nperf_lost: %llu\n",
+			   "switches: %llu\ndata_bytes: %llu\nperf_lost: %llu\n",
 			   begin, now.tv_sec - rec->start.tv_sec +
 			   (now.tv_nsec - rec->start.tv_nsec) / 1e9,
 			   writer_branches(rec->writer), rows->names.nr,

@@ -35,7 +35,7 @@ static char *info_text(const struct restore *r)
 		bytes_add(&text, r->info, strlen(r->info));
 	if (!r->ended)
 		bytes_format(&text, "branches: %llu\ntasks: %zu\nswitches: %llu\n"
-			     "overwritten: %llu\nflight: 0\ndata_bytes: %llu\nrecorder_killed: %u\n",
+			     "overwritten: %llu\ndata_bytes: %llu\nrecorder_killed: %u\n",
 			     writer_branches(r->writer), r->counts.names.nr, r->counts.switches,
 			     r->counts.overwritten, writer_data_size(r->writer), r->nr_cut);
 	bytes_add8(&text, 0);

@@ -2,8 +2,9 @@
 /*
  * Complete the trace of a recording that was killed.
  *
- *	FILE.new	formats, symbols, and a draft of the BTS section
- *	FILE.new.cpuN	the compressed chunks of each CPU
+ *	FILE.new		formats, symbols, and a draft of the BTS section
+ *	FILE.new.cpuN		the compressed chunks of each CPU
+ *	FILE.new.maps.cpuN	the same for the mappings of a flight recorder
  *
  * If bts was killed during the recording, bts restore replaces the draft, and completes the trace
  * as bts record does at the end of a recording. If a CPU's last chunk is incomplete, the trace does
@@ -171,18 +172,40 @@ static int open_own(const char *path, struct stat *st)
 	return -1;
 }
 
-/* If @name has the form FILE.new.cpuN, add CPU N to the writer. */
-static int add_cpu(struct restore *r, const char *dir, const char *name, const char *prefix)
+/* Return the text after @prefix, or NULL if @text does not begin with @prefix. */
+static const char *after(const char *text, const char *prefix)
 {
+	size_t length = strlen(prefix);
+
+	return strncmp(text, prefix, length) ? NULL : text + length;
+}
+
+/* Return N if @name has the form @file.cpuN or @file.maps.cpuN. Otherwise, return -1. */
+static int part_of_name(const char *name, const char *file, const char **instance)
+{
+	const char *at = after(name, file);
+	const char *maps = at ? after(at, "." DAT_MAPS) : NULL;
+	char *end;
+	int cpu;
+
+	*instance = maps ? DAT_MAPS : "";
+	at = at ? after(maps ? maps : at, ".cpu") : NULL;
+	if (!at)
+		return -1;
+	cpu = strtol(at, &end, 10);
+	return *end || end == at ? -1 : cpu;
+}
+
+/* If the file @name contains a part of a CPU's data, add the part to the writer. */
+static int add_part(struct restore *r, const char *dir, const char *name, const char *file)
+{
+	const char *instance;
+	int number = part_of_name(name, file, &instance), fd;
 	struct writer_cpu *cpu;
 	struct stat st;
-	char *path, *end;
-	int number, fd;
+	char *path;
 
-	if (strncmp(name, prefix, strlen(prefix)))
-		return 0;
-	number = strtol(name + strlen(prefix), &end, 10);
-	if (*end || end == name + strlen(prefix) || number < 0)
+	if (number < 0)
 		return 0;
 	path = mem_format("%s%s", dir, name);
 	fd = open_own(path, &st);
@@ -193,18 +216,17 @@ static int add_cpu(struct restore *r, const char *dir, const char *name, const c
 	}
 	cpu = mem_zalloc(1, sizeof(*cpu));
 	*cpu = (struct writer_cpu) {
-		.w = r->writer, .instance = "", .cpu = number, .fd = fd, .name = path,
+		.w = r->writer, .instance = instance, .cpu = number, .fd = fd, .name = path,
 		.size = st.st_size,
 	};
 	writer_insert_cpu(r->writer, cpu);
 	return 0;
 }
 
-static int add_cpus(struct restore *r)
+static int add_parts(struct restore *r)
 {
 	const char *path = r->writer->temporary, *slash = strrchr(path, '/');
 	char *dir = mem_format("%.*s", slash ? (int)(slash - path + 1) : 0, path);
-	char *prefix = mem_format("%s.cpu", slash ? slash + 1 : path);
 	DIR *stream = opendir(*dir ? dir : ".");
 	struct dirent *entry;
 	int ret = 0;
@@ -212,10 +234,9 @@ static int add_cpus(struct restore *r)
 	if (!stream)
 		ret = msg_errno("open", *dir ? dir : ".");
 	while (!ret && (entry = readdir(stream)))
-		ret = add_cpu(r, dir, entry->d_name, prefix);
+		ret = add_part(r, dir, entry->d_name, slash ? slash + 1 : path);
 	if (stream)
 		closedir(stream);
-	free(prefix);
 	free(dir);
 	return ret ? -1 : 0;
 }
@@ -259,7 +280,7 @@ static void add_chunk(struct writer_cpu *cpu, struct look *look, char *pages, si
 	cpu->nr_chunks++;
 }
 
-/* Scan all chunks of a CPU, and remove an incomplete chunk at the end. */
+/* Scan all chunks of a part, and remove an incomplete chunk at the end. */
 static int scan_cpu(struct restore *r, struct writer_cpu *cpu)
 {
 	off_t at = 0, next = 0;
@@ -274,11 +295,12 @@ static int scan_cpu(struct restore *r, struct writer_cpu *cpu)
 		at = next;
 	}
 	r->counts.switches += look.counts.switches;
-	r->counts.overwritten += look.counts.overwritten;
+	if (!*cpu->instance)
+		r->counts.overwritten += look.counts.overwritten;
 	names_add_all(&r->counts.names, &look.counts.names);
 	look_close(&look);
 	cpu->size = at;
-	r->nr_cut += !r->ended && at;
+	r->nr_cut += !r->ended && at && !*cpu->instance;
 	if (ftruncate(cpu->fd, at))
 		return msg_errno("truncate", cpu->name);
 	return 0;
@@ -297,22 +319,30 @@ static void count_chunks(struct writer_cpu *cpu)
 	}
 }
 
+static unsigned long long unwritten_of(const struct restore *r, int cpu)
+{
+	char *key = mem_format(DAT_UNWRITTEN_CPU, cpu);
+	unsigned long long unwritten = stats_number(r->info, key);
+
+	free(key);
+	return unwritten;
+}
+
 /*
- * Find each CPU's part in the data section. Return the first CPU whose part is incomplete, or NULL.
+ * Find each part in the data section. Return the first part that is incomplete, or NULL.
  * Set w->size to the end of the last complete part.
  */
-static struct writer_cpu *incomplete_cpu(struct restore *r, off_t file_size)
+static struct writer_cpu *incomplete_part(struct restore *r, off_t file_size)
 {
 	struct writer *w = r->writer;
 	struct writer_cpu *cpu;
 
 	w->size = r->data + DAT_SECTION_HEADER;
 	for (cpu = w->cpus; cpu; cpu = cpu->next) {
-		char *key = mem_format(DAT_UNWRITTEN_CPU, cpu->cpu);
 		off_t end;
 
-		cpu->unwritten = stats_number(r->info, key);
-		free(key);
+		if (!*cpu->instance)
+			cpu->unwritten = unwritten_of(r, cpu->cpu);
 		if (!writer_was_used(cpu))
 			continue;
 		cpu->offset = (w->size + w->page_size - 1) / w->page_size * w->page_size;
@@ -327,7 +357,7 @@ static struct writer_cpu *incomplete_cpu(struct restore *r, off_t file_size)
 static int resume_copy(struct restore *r, off_t file_size)
 {
 	struct writer *w = r->writer;
-	struct writer_cpu *cpu = incomplete_cpu(r, file_size);
+	struct writer_cpu *cpu = incomplete_part(r, file_size);
 	off_t copied = cpu ? file_size - cpu->offset - (off_t)sizeof(uint32_t) : 0;
 
 	if (cpu && copied > 0) {
@@ -379,7 +409,7 @@ int restore_open(struct restore *r, const char *path)
 	struct stat st;
 
 	*r = (struct restore) {};
-	if (open_writer(r, path, &st) || read_texts(r) || add_cpus(r))
+	if (open_writer(r, path, &st) || read_texts(r) || add_parts(r))
 		return -1;
 	read_sections(r, st.st_size);
 	if (r->data)

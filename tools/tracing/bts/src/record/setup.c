@@ -406,6 +406,7 @@ static void add_targets(struct bytes *text, const struct record_options *options
 	}
 	if (options->cpus)
 		add_value(text, "on_cpus", options->cpus);
+	add_value(text, "flight", options->flight ? "1" : "0");
 	if (options->on)
 		add_value(text, "written_on", options->on);
 	for (const char **event = options->events; event && *event; event++)

@@ -5,7 +5,8 @@
  *	"\027\010Dtracing7" .. offset of the first options
  *	header_page, event formats, kallsyms, printk formats	before anything is recorded
  *	names of tasks, the BTS section				at the end
- *	CPU data: compressed chunks				at the end, from FILE.new.cpuN
+ *	CPU data: compressed chunks				at the end, from FILE.new.cpuN and,
+ *								for mappings, FILE.new.maps.cpuN
  *	options, the sections' names				at the end
  *
  * The library libtracecmd cannot write files of version 7. The program trace-cmd compresses the
@@ -180,14 +181,19 @@ int writer_put_section(struct writer *w, int id, const struct bytes *content)
 
 /* --- The start of the file ---------------------------------------------------------- */
 
-/* Report whether a killed recording left a file with a CPU's data. */
+char *writer_part_name(const char *temporary, const char *instance, int cpu)
+{
+	return mem_format("%s%s%s.cpu%d", temporary, *instance ? "." : "", instance, cpu);
+}
+
+/* Report whether a killed recording left a file with a CPU's branches. */
 static bool has_parts(const char *temporary)
 {
 	int nr = sysconf(_SC_NPROCESSORS_CONF);
 	bool has = false;
 
 	for (int cpu = 0; cpu < nr && !has; cpu++) {
-		char *name = mem_format(WRITER_CPU_FILE, temporary, cpu);
+		char *name = writer_part_name(temporary, "", cpu);
 		struct stat st;
 
 		has = !lstat(name, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
@@ -201,8 +207,8 @@ static void remove_parts(const char *temporary)
 {
 	int nr = sysconf(_SC_NPROCESSORS_CONF);
 
-	for (int cpu = 0; cpu < nr; cpu++) {
-		char *name = mem_format(WRITER_CPU_FILE, temporary, cpu);
+	for (int i = 0; i < 2 * nr; i++) {
+		char *name = writer_part_name(temporary, i % 2 ? DAT_MAPS : "", i / 2);
 
 		unlink(name);
 		free(name);
@@ -429,11 +435,16 @@ int writer_write_draft(struct writer *w, const char *info)
 
 /* --- A CPU's data ------------------------------------------------------------------- */
 
+static bool is_before(const struct writer_cpu *a, const struct writer_cpu *b)
+{
+	return a->cpu < b->cpu || (a->cpu == b->cpu && strcmp(a->instance, b->instance) < 0);
+}
+
 void writer_insert_cpu(struct writer *w, struct writer_cpu *cpu)
 {
 	struct writer_cpu **at = &w->cpus;
 
-	while (*at && (*at)->cpu < cpu->cpu)
+	while (*at && is_before(*at, cpu))
 		at = &(*at)->next;
 	cpu->next = *at;
 	*at = cpu;
@@ -447,9 +458,8 @@ struct writer_cpu *writer_add_cpu(struct writer *w, const char *instance, int cp
 	new->instance = instance;
 	new->cpu = cpu;
 	new->zstd = new_compressor();
-	/* bts restore reads only the data with the branches. */
-	if (w->temporary && !*instance)
-		new->name = mem_format(WRITER_CPU_FILE, w->temporary, cpu);
+	if (w->temporary)
+		new->name = writer_part_name(w->temporary, instance, cpu);
 	new->fd = new->name ? path_create_at(AT_FDCWD, new->name) : nameless(w);
 	if (new->fd < 0) {
 		msg_errno("create a temporary file beside", w->path);

@@ -20,9 +20,8 @@
 /* The largest ID of the sections whose offsets are stored in options. */
 #define LAST_SECTION	DAT_SECTION_CMDLINES
 
-/* The names of the temporary files. */
+/* The name of the incomplete file. */
 #define WRITER_FILE	"%s.new"
-#define WRITER_CPU_FILE	"%s.cpu%d"
 
 struct writer {
 	char			*path;
@@ -68,7 +67,9 @@ int writer_put_header(struct writer *w, int id, int flags, uint32_t name, uint64
 const char *writer_section_name(int id);
 /* Add the name of a section to @strings, and return the ID of the name. */
 uint32_t writer_name(struct writer *w, int id);
-/* Insert a CPU into the list w->cpus, which is sorted by CPU number. */
+/* Return the name FILE.new.cpuN or FILE.new.INSTANCE.cpuN, which the caller frees. */
+char *writer_part_name(const char *temporary, const char *instance, int cpu);
+/* Insert a part into the list w->cpus, which is sorted by CPU number, and then by instance. */
 void writer_insert_cpu(struct writer *w, struct writer_cpu *cpu);
 
 /*

@@ -2,6 +2,8 @@
 /*
  * Write a trace of two CPUs until the process is killed: killed FILE [N]
  *
+ * As in a flight recording, each CPU has a part for its branches, and a part for the mappings.
+ *
  * The Nth write() writes half of its bytes, and then the process receives SIGKILL. Without N, the
  * trace is completed, and the number of write() calls is printed. Link with --wrap=write.
  */
@@ -11,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "file/ring_page.h"
+#include "file/trace_dat.h"
 #include "record/made_formats.h"
 #include "record/pages.h"
 #include "record/writer.h"
@@ -32,6 +36,26 @@ ssize_t __wrap_write(int fd, const void *data, size_t size)
 	__real_write(fd, data, size / 2);
 	kill(getpid(), SIGKILL);
 	return -1;
+}
+
+/* Write a page that contains a row for a mapping. Each page begins with its time and its size. */
+static int put_mapping(struct writer *w, int cpu, int pid)
+{
+	static const char path[] = "/usr/bin/killed";
+	struct made_map map = {
+		.entry = { .type = MADE_MAP, .pid = pid }, .pid = pid, .tgid = pid,
+		.addr = 0x400000, .len = 1 << 20, .path = sizeof(map) | sizeof(path) << 16,
+	};
+	const uint32_t room = (sizeof(map) + sizeof(path) + 3) & ~3U, header[] = { 0, room + 4 };
+	struct writer_cpu *part = writer_add_cpu(w, DAT_MAPS, cpu);
+	const uint64_t head[] = { 1, sizeof(header) + room };
+	uint8_t page[MADE_PAGE] = {}, *entry = page + RING_PAGE_HEADER + sizeof(header);
+
+	memcpy(page, head, sizeof(head));
+	memcpy(page + RING_PAGE_HEADER, header, sizeof(header));
+	memcpy(entry, &map, sizeof(map));
+	memcpy(entry + sizeof(map), path, sizeof(path));
+	return part ? writer_write_pages(part, page, sizeof(page), 0, true) : -1;
 }
 
 static void put_branches(struct pages **cpus)
@@ -63,8 +87,9 @@ int main(int argc, char **argv)
 		return 1;
 	for (int cpu = 0; cpu < CPUS; cpu++)
 		cpus[cpu] = pages_open(w, 3 * cpu);
+	failed = put_mapping(w, 0, 77) | put_mapping(w, 3, 78);
 	put_branches(cpus);
-	failed = pages_close(cpus[0]) | pages_close(cpus[1]);
+	failed |= pages_close(cpus[0]) | pages_close(cpus[1]);
 	failed |= writer_finish(w, "77 killed\n78 killed\n", "[local]", none, CPUS,
 				"tool: killed\ndata_bytes: 1\nbranches: 300000\ntasks: 2\n");
 	writer_free(w);

@@ -32,12 +32,14 @@ def run(*words):
 
 
 def rows():
-    """Return the branches of each task, without times and the task's name. The trace stores the
-    name apart from the rows."""
+    """Return the mappings, and the branches of each task, without times and the task's name. The
+    trace stores the name apart from the rows."""
     out = subprocess.run([BTS, 'dump', '-f', 'csv', TRACE], stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL, check=False).stdout.splitlines()
-    branches = [row.split(b',', 2)[2] for row in out if row.endswith(b',?,0')]
-    return {pid: [row for row in branches if row.startswith(pid)] for pid in (b'77', b'78')}
+    out = [row.split(b',', 2)[2] for row in out[1:]]
+    branches = [row for row in out if row.endswith(b',?,0')]
+    found = {pid: [row for row in branches if row.startswith(pid)] for pid in (b'77', b'78')}
+    return [row for row in out if b'/usr/bin/killed' in row], found
 
 
 def remove():
@@ -68,13 +70,13 @@ def restored(last):
         if status:
             raise ValueError(f'write {last}: {said}')
         told.append('recorder killed' in said)
-    return rows(), 'recorder killed' in text, told
+    return *rows(), 'recorder killed' in text, told
 
 
 def check_all():
     remove()
     writes = int(run(KILLED, TRACE)[1])
-    whole = rows()
+    mappings, whole = rows()
     full = sum(map(len, whole.values()))
     print(f'# {writes} writes, {full} branches')
     before, found, ended, sizes = 0, None, 0, set()
@@ -85,7 +87,9 @@ def check_all():
             if before:
                 raise ValueError(f'write {last}: nothing is left')
             continue
-        part, cut, told = found
+        maps, part, cut, told = found
+        if maps != mappings or len(maps) != 2:
+            raise ValueError(f'write {last}: {len(maps)} mappings')
         size = sum(map(len, part.values()))
         if size < before or not is_prefix(part, whole):
             raise ValueError(f'write {last}: {size} branches, {before} before')
@@ -103,7 +107,7 @@ def check_messages():
     status, text = run(BTS, 'restore', TRACE)
     result(status == 1 and 'nothing to restore' in text,
            'restore: nothing to restore')
-    run(KILLED, TRACE, '20')
+    run(KILLED, TRACE, '30')
     status, text = run(KILLED, TRACE)
     result(status == 1 and 'complete its trace with bts restore' in text,
            'record: the rest of a killed recording is not overwritten')
