@@ -39,8 +39,8 @@ extern const char *const loss_cause_names[LOSS_CAUSES];
  */
 unsigned long long stats_number(const char *text, const char *name);
 /*
- * Return a copy of @stats, from whose counters those in @before are subtracted. @before may be
- * NULL. The caller frees the copy.
+ * Copy @stats, and subtract each counter of @before from the same counter of the copy. @before may
+ * be NULL. Return the copy, which the caller frees.
  */
 char *stats_since(const char *stats, const char *before);
 /* Add the counters from @stats, which consists of lines "name: number" as in bts_stats. */

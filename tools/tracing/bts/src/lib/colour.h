@@ -22,7 +22,7 @@ enum colour {
 
 /* The part of a command's help that describes --color. */
 #define COLOUR_HELP \
-	"  --color[=WHEN]     colour the text: always, never, or auto, on terminals only (auto)\n"
+	"  --color[=WHEN]     colour the text: always, never or, by default, auto (on terminals only)\n"
 
 /*
  * Handle the option --color of a command. The argument @when is "always", "auto", "never", or NULL

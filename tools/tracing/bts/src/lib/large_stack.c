@@ -2,9 +2,9 @@
 /*
  * Run a function with a large stack.
  *
- * The comparison of two call trees recurses as deeply as the traced calls are nested, so it needs a
- * large stack. Unused pages of the stack need no memory. The stack is a shared mapping, because
- * ulimit -d counts even the unused pages of private mappings.
+ * The comparison of two call trees recurses once for each level of nested calls, so the comparison
+ * needs a large stack. Unused pages of the stack need no memory. The stack is a shared mapping,
+ * because ulimit -d counts even the unused pages of private mappings.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -23,8 +23,8 @@ char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *mem_vformat(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
 /*
- * Call @run. If memory runs out, abandon @run and return false. This leaks the memory that can be
- * reached only through local variables of @run.
+ * Call @run. If memory runs out, abandon @run and return false. Memory that is reachable only from
+ * local variables of @run is then leaked.
  */
 bool mem_try(void (*run)(void *arg), void *arg);
 /* Return to the innermost mem_try() or end the program, as a failed allocation does. */

@@ -3,8 +3,8 @@
  * Print the tool's messages.
  *
  * All failures are reported as "bts: what: object: reason", so that scripts can parse the message,
- * and users see the affected file or PID. At the end, msg_flush() checks whether standard output
- * could be written. A full disk is a failure, but a closed pipe is not.
+ * and users see the affected file or PID. At the end, msg_flush() checks whether all writes to
+ * standard output succeeded. A full disk is a failure, but a closed pipe is not.
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -22,7 +22,7 @@ struct names {
 	size_t		nr;
 };
 
-/* Return the entry of @pid. Add the entry if necessary. The next call may move the entry. */
+/* Return the entry of @pid. Add the entry if necessary. The next call may move all entries. */
 struct name *names_get(struct names *names, int pid);
 void names_add_all(struct names *names, const struct names *more);
 void names_free(struct names *names);

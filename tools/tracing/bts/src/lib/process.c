@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Report and set how a process ends with its terminal or its parent. Recordings run in child
- * processes, which must not outlive the bts that started them.
+ * Report whether a process ends with its terminal, and make a process end with its parent.
+ * Recordings run in child processes, which must not outlive the bts that started them.
  */
 #include <signal.h>
 #include <stddef.h>
