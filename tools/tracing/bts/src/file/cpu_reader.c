@@ -160,7 +160,7 @@ static void cut_off(struct decode *d)
 
 /*
  * If branches are missing before the entry, report the loss. Then add @nr to the expected @seq.
- * The page's header counts overwritten entries, which may be packs of many branches.
+ * Ignore the count in the page's header, which counts a pack of many branches only once.
  */
 static void in_sequence(struct decode *d, const struct ring_entry *e,
 			const struct format_field *field, uint64_t nr)

@@ -6,7 +6,7 @@
  *	compressed:	number of chunks | size, decompressed size, bytes of each chunk
  *
  * If the file has an index, chunks before the wanted time are skipped. Chunks that contain mapping
- * rows are still read, because these rows may report the files of the wanted branches.
+ * rows are still read, because these rows may name the files with the code of wanted branches.
  *
  * If a chunk cannot be decompressed, the iterator skips this chunk. If the iterator cannot find the
  * next chunk or page, the rest of the CPU's data is lost.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parse event formats, which a trace.dat contains as the text that the kernel printed:
+ * Parse event formats. For each event, a trace.dat contains the text that the kernel printed:
  *
  *	name: bts_branch
  *	ID: 22

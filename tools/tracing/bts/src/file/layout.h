@@ -36,7 +36,7 @@ struct layout {
 	const struct format_field *pack_seq;
 	const struct format_field *pack_nr;
 	const struct format_field *pack_from;
-	/* NULL if all packs have the format BTS_PACK_FORMAT (early versions of the tracer). */
+	/* NULL for early versions of the tracer, whose packs have the format BTS_PACK_FORMAT. */
 	const struct format_field *pack_format;
 	const struct format_field *pack_code;
 };

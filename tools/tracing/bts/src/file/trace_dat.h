@@ -36,8 +36,8 @@ enum {
 	 */
 	DAT_SECTION_BTS		= 0x4254,
 	/*
-	 * The index, which only bts writes. For each CPU, the index contains the CPU's number, and
-	 * how many chunks the CPU has (32 bits each). For each chunk, 64 bits follow, which contain
+	 * The index, which only bts writes. For each CPU, the index contains the number of the CPU
+	 * and the number of its chunks (32 bits each). Then 64 bits follow for each chunk, with
 	 * the time of the chunk's first page and the flag DAT_INDEX_MAPS.
 	 */
 	DAT_SECTION_INDEX	= 0x4255,
@@ -52,7 +52,7 @@ enum {
  */
 #define DAT_MAPS	"maps"
 
-/* A key in section BTS. The value is how many branches of a CPU the recorder could not write. */
+/* A key in section BTS. Its value is the number of a CPU's branches that could not be written. */
 #define DAT_UNWRITTEN_CPU	"unwritten_cpu%d"
 
 /* An option with the same ID as a section (HEADERS to CMDLINES) contains the section's offset. */
