@@ -103,7 +103,7 @@ bool archive_has(const char *trace, const char *name)
 }
 
 /*
- * Return the name under which a file is written. It contains the PID, because two users may archive
+ * Return the name of an incomplete file. The name contains the PID, because two users may archive
  * the same trace. If bts is killed, the incomplete file remains, but no command reads it.
  */
 static char *temporary_name(void)

@@ -41,8 +41,8 @@ bool archive_has(const char *trace, const char *name);
  */
 int archive_create(const char *trace, const char *name);
 /*
- * Close @fd, which archive_create() has returned. If @ret is 0, give the complete file its name, so
- * that it replaces an existing file, and return 0. Otherwise, print errno, remove the incomplete
+ * Close @fd, which archive_create() has returned. If @ret is 0, rename the complete file to @name,
+ * replace an existing file, and return 0. Otherwise, print the text of errno, remove the incomplete
  * file, and return -1.
  */
 int archive_finish(const char *trace, const char *name, int fd, int ret);

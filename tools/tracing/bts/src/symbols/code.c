@@ -46,7 +46,7 @@ struct block {
 #define BLOCK_MAX	(1U << 16)
 #define BLOCKS_MIN	1024
 
-/* FRED's instructions erets and eretu are clac with the prefix F2 or F3. */
+/* FRED's instructions erets and eretu have the encoding of clac with the prefix F2 or F3. */
 static bool is_fred_return(const struct insn *insn)
 {
 	uint8_t last = insn->prefixes.bytes[3];

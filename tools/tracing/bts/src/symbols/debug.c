@@ -3,7 +3,7 @@
  * Read the symbols of a file with elfutils' libdwfl. Search these places for the file's debug
  * information:
  *
- *	in the file itself (but .gnu_debugdata contains only symbols)
+ *	in the file itself (.gnu_debugdata contains symbols, but no source lines)
  *	in the archive or in /usr/lib/debug, found by its build ID
  *	beside the file, in .debug or in /usr/lib/debug, found by .gnu_debuglink and its CRC
  *	on a debuginfod server, if DEBUGINFOD_URLS is set
@@ -22,8 +22,8 @@
 #include "object.h"
 
 /*
- * Report whether libdwfl may open debug files beside @file. Another user may have put a FIFO there,
- * so each existing debug file must be a regular file.
+ * Report whether libdwfl may open debug files beside @file. Another user may have created a FIFO
+ * with the name of a debug file, so each existing debug file must be a regular file.
  */
 static bool only_files(const char *file, const char *link)
 {

@@ -7,9 +7,9 @@
  *				program maps this file as executable, so the trace contains its path
  *
  * The files describe memory that is not mapped from a binary: anonymous memory, [heap], memfd. The
- * files are read when an address in such memory is looked up for the first time. Functions overlap
- * if the program has used memory again. Then the last function in the file is used. The files are
- * not trusted, because another user may have written them.
+ * files are read when an address in such memory is looked up for the first time. If the
+ * program has reused memory, functions overlap, and the function that is last in the file is used.
+ * The files are not trusted, because another user may have written them.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -95,8 +95,8 @@ static int compare(const void *left, const void *right)
 }
 
 /*
- * Sort the functions by address. Where functions overlap, keep only the last function in the file,
- * and the part of an older function before it.
+ * Sort the functions by address. Functions later in the file are newer. If an older function
+ * overlaps a newer function, keep only the part of the older function before the newer function.
  */
 static void keep_last(struct loads *all)
 {

@@ -10,9 +10,9 @@
  *			changed or was removed, the first copy of this page goes to kcore.before
  *
  * If both copies of an instruction are equal, the CPU executed this instruction. If the instruction
- * cannot have led to the next branch, there is a gap. The command bts archive reads the code only
- * after the recording, so its copy, kcore.later, may differ from the executed code. The kernel's
- * notes are also saved, because they contain the build ID of vmlinux.
+ * cannot have led to the next branch, branches are missing in the trace. The command bts archive
+ * reads the code only after the recording, so its copy, kcore.later, may differ from the executed
+ * code. The kernel's notes are also saved, because they contain the build ID of vmlinux.
  *
  * The saved code of the kernel itself extends from _stext to _etext. For modules, BPF programs and
  * trampolines, the saved pages begin at each text symbol in /proc/kallsyms, and extend to

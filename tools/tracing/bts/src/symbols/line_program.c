@@ -13,7 +13,7 @@
 
 #include "line_program.h"
 
-/* The bytes that are left. After a read beyond the end, @bad is set, and all values are 0. */
+/* The unread bytes. After a read beyond the end, @bad is set, and each value that is read is 0. */
 struct cursor {
 	const uint8_t	*at;
 	const uint8_t	*end;

@@ -23,7 +23,7 @@
  * @dir:	the directory to which relative file names refer
  * @names:	the names of its files; each name is NULL until it is used for the first time
  * @within:	a sequence of rows has begun
- * @live:	the sequence is not that of a discarded function
+ * @live:	the sequence does not belong to a discarded function
  */
 struct unit {
 	struct object	*object;
@@ -60,7 +60,7 @@ bool is_code(const struct object *o, uint64_t addr)
 	if (!addr)
 		return false;
 	addr += o->debug_bias;
-	/* The segments of the kernel contain only the code that was recorded. */
+	/* The kernel's segments contain only the saved code, so accept all of its addresses. */
 	return o->kernel || !o->nr_segments || object_segment(o, addr);
 }
 

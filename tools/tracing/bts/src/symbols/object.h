@@ -103,7 +103,7 @@ enum object_proof {
  * @is_file:	addresses are ELF addresses, independent of the mapping
  * @proof:	whether the file equals the recorded file
  * @user_only:	the trace contains only branches within user space
- * @as_run:	kernel: @file was saved when the recording ended, not later
+ * @as_run:	kernel: @file was saved at the end of the recording (kcore, not kcore.later)
  * @before:	kernel: old contents of pages that changed or were removed during the recording, or
  *		NULL
  * @blocks:	code.c: decoded blocks
@@ -207,7 +207,7 @@ struct object *object_new(struct objects *all, const char *name, const char *pat
 /* Report whether @name is the name or path of the object. Brackets as in [kernel] are optional. */
 bool object_is_named(const struct object *o, const char *name);
 
-/* Report whether @path is the name of a vDSO. That of a 32-bit program is called [vdso32]. */
+/* Report whether @path is the name of a vDSO: [vdso], or [vdso32] for a 32-bit program. */
 bool object_is_vdso(const char *path);
 
 /* Return the segment with code that contains the address, or NULL. */
@@ -234,7 +234,7 @@ bool elf_read(struct object *o, const char *path, const struct object_key *key,
 uint64_t elf_symbol(const char *path, const char *name);
 /* elf.c: set *@list to the segments with code. Return their number. */
 size_t elf_code(const char *path, struct segment **list);
-/* Find the build ID in notes, as in /sys/kernel/notes. Return the size of the build ID, or 0. */
+/* Find the build ID in ELF notes such as /sys/kernel/notes. Return the size of the ID, or 0. */
 uint32_t elf_notes_id(const uint8_t *notes, uint64_t size, uint8_t *id);
 /* Find the build ID of a file. Return the size of the build ID, or 0. */
 uint32_t elf_build_id(const char *path, uint8_t *id);

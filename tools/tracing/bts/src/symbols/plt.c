@@ -89,7 +89,7 @@ static bool get_reloc(Elf_Data *data, const GElf_Shdr *sh, size_t i, GElf_Rela *
 
 /*
  * Return the name of the function that a resolver chooses, or NULL. lld keeps only the local symbol
- * of the resolver. In glibc, its name ends with _ifunc.
+ * of the resolver. In glibc, the name of this symbol ends with _ifunc.
  */
 static const char *resolved_name(struct object *o, const struct sym_list *list, uint64_t addr)
 {

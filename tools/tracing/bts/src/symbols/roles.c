@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recognize by name the functions that break the usual order of calls and returns.
+ * Recognize functions by name if they break the usual order of calls and returns.
  */
 #include <string.h>
 
@@ -68,7 +68,7 @@ bool sym_is_part(const struct sym *part, const struct sym *whole)
 
 	if (part->object != whole->object || !strchr(part->linked, '.'))
 		return false;
-	/* A constructor may be named C1 here, and its part C2.cold. */
+	/* A constructor has the names C1 and C2, and its part may be C1.cold or C2.cold. */
 	alias = sym_aliases(whole, &nr);
 	for (size_t i = 0; i < nr; i++)
 		if (is_part(part->linked, alias[i].linked))

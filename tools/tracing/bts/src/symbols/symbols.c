@@ -5,10 +5,10 @@
  * A symbol table is sorted once. If an address has several names, the name with the highest rank
  * (global, then weak, then local) becomes the function's name. Among names of equal rank, a name
  * whose symbol has a size is preferred, and then the shortest name. The linker script of the kernel
- * marks where sections begin and end. Such a name is used only if the address has no other name.
- * All names that are not used, except labels, are aliases. The user may also type an alias of a
- * function. If the size of a symbol is unknown, or if the symbol overlaps the next symbol, the
- * symbol ends where the next symbol begins.
+ * defines names for the bounds of sections. Such a name is used only if the address has no other
+ * name. The unused names, except labels, are aliases. Users may also refer to a function by an
+ * alias. If the size of a symbol is unknown, or if the symbol overlaps the next symbol, the symbol
+ * ends where the next symbol begins.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -234,7 +234,7 @@ static const char *kallsyms_line(char *line, uint64_t *addr, char *type)
 	return strchr("tTwW", *type) ? rest + 3 : NULL;
 }
 
-/* Report whether the linker script may have made this name, as scripts/kallsyms.c does. */
+/* Report whether the kernel's linker script may define this name (see scripts/kallsyms.c). */
 static bool is_bound(const char *name)
 {
 	return !fnmatch("__*_start", name, 0) || !fnmatch("__*_end", name, 0) ||
@@ -269,7 +269,7 @@ void kernel_syms(struct objects *all, const char *kallsyms)
 
 		if (!tab)
 			continue;
-		/* Demangle the name again, because this is not possible with the module. */
+		/* A name with a module is not demangled yet, so demangle the name now. */
 		*tab = 0;
 		kernel->syms[i].plain = sym_demangle(kernel, kernel->syms[i].linked, false);
 		kernel->syms[i].name = kernel->syms[i].plain;

@@ -5,7 +5,7 @@
  * The kernel's code comes from the archive, and its symbols come from the trace. Only source lines
  * come from vmlinux, which must have the build ID of the recorded kernel. The command bts record
  * saves this ID from /sys/kernel/notes. The kernel may run at an address that differs from the
- * address in vmlinux. The two addresses of the symbol _stext show the difference.
+ * address in vmlinux. The addresses of _stext in vmlinux and in the trace show the difference.
  */
 #include <errno.h>
 #include <stdio.h>
