@@ -55,7 +55,7 @@ struct collector_cpu {
 	pthread_t		thread;
 	int			cpu;
 	int			fd;
-	bool			maps;		/* the CPU of inst->maps */
+	bool			maps;		/* the pages are from inst->maps */
 	bool			failed;
 };
 
@@ -139,7 +139,7 @@ static void flush_pages(struct collector_cpu *c)
 		fail(c);
 	else
 		count_written(c);
-	/* Entries that the kernel has overwritten are lost even if the pages were not written. */
+	/* Count overwritten entries even after a failed write, because these entries are lost. */
 	c->written.overwritten += c->look.counts.overwritten;
 	look_close(&c->look);
 	look_open(&c->look, &c->all->events);

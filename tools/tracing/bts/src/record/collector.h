@@ -17,7 +17,7 @@
 struct collector;
 
 /*
- * Start a thread for each CPU of the instance, and of @inst->maps if there is one. If @waiting is
+ * Start a thread for each CPU of the instance and, if not NULL, of @inst->maps. If @waiting is
  * true, the threads wait for data until collector_finish() is called. Otherwise, the threads read
  * only the data that is now in the ring buffer. On failure, print a message and return NULL.
  */

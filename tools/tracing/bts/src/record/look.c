@@ -41,8 +41,8 @@ static void look_at_entry(struct look *look, const uint8_t *entry, int size)
 	memcpy(&pid, entry + 4, sizeof(pid));
 	look->maps |= type == events->map;
 	/*
-	 * Only rows with branches or switches show that a task is a target. Do not count the task
-	 * of another row, for example of a loss.
+	 * Count only tasks that have rows with branches or switches. The task of another row, for
+	 * example of a loss, may not be a target.
 	 */
 	if (type != events->branch && type != events->pack && type != events->departs &&
 	    type != events->arrives)

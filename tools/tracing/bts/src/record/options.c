@@ -33,10 +33,10 @@ static const char usage[] =
 "  -m, --memory SIZE    the size of each CPU's buffer: 512k, 16M\n"
 "  -e, --event EVENT    also record a trace event, SYSTEM:NAME[ if FILTER]; may be repeated\n"
 "      --as USER        run COMMAND as this user; bts stays root\n"
-"      --fork           begin before COMMAND's execve(), with the last branches of bts\n"
+"      --fork           also record the last branches of bts, before COMMAND's execve()\n"
 "      --repeat N       record N runs of COMMAND: FILE.passed.1, FILE.failed.1, ...\n"
 "      --until-fail K   with --repeat: stop after K failed runs\n"
-"      --no-block       let no task wait for room in the buffer: lose branches, and count them\n"
+"      --no-block       if the buffer is full, lose and count branches, but let no task wait\n"
 "      --backend NAME   tracer, perf, intel_bts or vm; default: the first of tracer, perf and\n"
 "                       vm that works here. perf records the user side of a command or of\n"
 "                       PIDs, and may lose branches. intel_bts uses perf and records both\n"
@@ -45,23 +45,23 @@ static const char usage[] =
 "  -h, --help           this text\n"
 "\n"
 "The emulated machine (--backend vm):\n"
-"      --vm-write DIR   keep what COMMAND writes below DIR; all else is dropped. May be\n"
-"                       repeated\n"
+"      --vm-write DIR   keep the changes that COMMAND makes below DIR, and drop all other\n"
+"                       changes. May be repeated\n"
 "      --vm-smp N       the number of CPUs (1)\n"
 "      --vm-mem MIB     the memory (1024)\n"
 "      --vm-cpu MODEL   the CPU, a name that QEMU knows (SandyBridge)\n"
-"      --icount         the clock counts instructions: the same run gives the same branches\n"
+"      --icount         the clock counts instructions, so the same run gives the same branches\n"
 "\n"
 "Flight recorder:\n"
-"      --flight[=SIZE]  keep only the latest branches: those in the hardware's buffer, or SIZE\n"
-"                       for each CPU. Write them at the end, or with --on\n"
-"      --on EVENT       write them when a task causes this event:\n"
+"      --flight[=SIZE]  keep only the latest branches, in the hardware's buffer or in a buffer\n"
+"                       of SIZE per CPU. Write the branches at the end, or at the event of --on\n"
+"      --on EVENT       write the branches when a task causes this event:\n"
 "                         SYSTEM:NAME[ if FILTER]   a trace event\n"
 "                         FUNCTION[ if FILTER]      a call of a kernel function\n"
 "                         FILE:FUNCTION             a call of a function of this file\n"
 "                         signal:NAME               the task gets this signal\n"
 "                         exit                      the task ends\n"
-"      --rearm N        with --on: record N times more, into FILE.1, FILE.2, ...\n";
+"      --rearm N        with --on: record N more times, into FILE.1, FILE.2, ...\n";
 
 enum {
 	OPTION_NO_BLOCK = 256,
@@ -352,7 +352,6 @@ static int judge_vm(const struct record_options *options)
 	return STATUS_OK;
 }
 
-/* Reject options that do not fit together. */
 /* Report whether the output exists, but is not a regular file or a link to a regular file. */
 static bool is_device(const char *path)
 {
@@ -361,6 +360,7 @@ static bool is_device(const char *path)
 	return !stat(path, &st) && !S_ISREG(st.st_mode);
 }
 
+/* Reject options that do not fit together. */
 static int judge(const struct record_options *options)
 {
 	if (!options->command && !options->nr_pids && !options->all)

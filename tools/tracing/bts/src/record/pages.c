@@ -115,7 +115,7 @@ static void put_word(struct pages *p, uint32_t word)
 	p->used += sizeof(word);
 }
 
-/* Return the time difference for the entry's header, or 0 after writing a time extend instead. */
+/* Return the time for the header. If the time is too long, write a time extend and return 0. */
 static uint32_t put_time(struct pages *p, uint64_t ts)
 {
 	uint64_t delta;

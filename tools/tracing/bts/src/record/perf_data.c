@@ -142,7 +142,7 @@ static int read_attr(struct perf_data *d, uint64_t offset, struct attr *to)
 		.branches = is_branches(&attr),
 	};
 	to->kernel = attr.type != PERF_TYPE_SOFTWARE && !attr.exclude_kernel;
-	/* Events do not share IDs, so together, the IDs are not larger than the file. */
+	/* Events do not share IDs, so the file must be large enough for the IDs of all events. */
 	if (ids.size > d->size - d->ids_size || ids.offset > d->size - ids.size)
 		return damaged(d, "the IDs of the events are outside the file");
 	d->ids_size += ids.size;
@@ -362,9 +362,9 @@ char *perf_data_describe(struct perf_data *d)
 
 /*
  * Return the offset of the event ID in a record. With PERF_SAMPLE_IDENTIFIER, a sample begins with
- * the ID, and other records end with it. With PERF_SAMPLE_ID, which perf uses if all events have
- * the same sample type, some fields of 8 bytes precede the ID in a sample, or follow it in other
- * records.
+ * the ID, and other records end with it. If all events have the same sample type, perf uses
+ * PERF_SAMPLE_ID instead. Then some fields of 8 bytes precede the ID in a sample, or follow the ID
+ * in other records.
  */
 static size_t event_number_at(const struct perf_event_header *h, uint64_t type)
 {

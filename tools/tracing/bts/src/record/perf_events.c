@@ -431,7 +431,7 @@ static void read_aux(struct perf_events *events, struct perf_ring *ring, struct 
 	struct perf_id id;
 
 	perf_id_read(&r->header, &events->format, &id);
-	/* A valid record's branches are contiguous, because the kernel can skip the area's end. */
+	/* Valid data never wraps, because the kernel skips the end of the area instead. */
 	if (r->size <= ring->aux_size - begin)
 		perf_aux_branches(rows, &ring->out, &id, branches,
 				  r->size / sizeof(struct bts_record));

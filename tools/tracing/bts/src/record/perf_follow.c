@@ -104,7 +104,7 @@ enum follow_stop follow_interrupt(struct follow *f, pid_t tid)
 	if (errno == ESRCH)
 		return FOLLOW_ENDED;
 	saved = errno;
-	/* If a followed task has created this task, it is followed already, and will stop, too. */
+	/* If a followed task has created this task, this task is already followed and will stop. */
 	if (!waitid(P_PID, tid, NULL, __WALL | WSTOPPED | WEXITED | WNOHANG | WNOWAIT))
 		return FOLLOW_RUNS;
 	errno = saved;

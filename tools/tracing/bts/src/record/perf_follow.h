@@ -42,7 +42,7 @@ enum follow_stop {
 void follow_init(struct follow *f);
 /* Start to follow a running task. Return 0, or return -1 and set errno. */
 int follow_seize(struct follow *f, pid_t tid);
-/* Start to follow a running task, and tell it to stop. If it is refused, errno is the reason. */
+/* Start to follow a running task, and tell it to stop. For FOLLOW_REFUSED, errno is the reason. */
 enum follow_stop follow_interrupt(struct follow *f, pid_t tid);
 /*
  * After FOLLOW_RUNS, report the new state. A task in uninterruptible sleep does not stop until it

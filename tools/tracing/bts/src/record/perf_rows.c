@@ -28,7 +28,7 @@
 /* The kernel's BTS_LOST_RING_BUFFER. */
 #define LOST_RING_BUFFER	0
 
-/* The fields at the end of each record that is not a sample. */
+/* These fields are at the end of each record except samples. */
 #define SAMPLE_ID_BITS	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | \
 			 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 

@@ -104,7 +104,7 @@ struct perf_task *perf_task_get(struct perf_rows *rows, int pid, int tid)
 	return t;
 }
 
-/* Add a mapping, and remove the older mappings that it covers. */
+/* Add a mapping, and remove the older mappings that the new mapping covers. */
 static void add_map(struct perf_task *t, struct perf_map *map)
 {
 	uint64_t end = map->row.addr + map->row.len;
@@ -126,7 +126,7 @@ void perf_task_fork(struct perf_rows *rows, int pid, int tid, int ppid, int ptid
 	struct perf_task *t = perf_task_get(rows, ppid, ptid);
 	char comm[sizeof(t->comm)];
 
-	/* In a damaged record, a task may be its own parent, so copy the name before the end. */
+	/* In a damaged record, a task may be its own parent, so copy the name before the removal. */
 	memcpy(comm, t->comm, sizeof(comm));
 	perf_task_end(rows, tid);
 	t = perf_task_find(rows, tid);
@@ -148,7 +148,7 @@ void perf_task_fork(struct perf_rows *rows, int pid, int tid, int ppid, int ptid
 	}
 }
 
-/* An exec() has ended all other threads of the process, and the thread has become the leader. */
+/* Remove the process's other threads, because an exec() has ended all threads but @leader. */
 static void end_others(struct perf_rows *rows, struct perf_task *leader)
 {
 	struct perf_task *next;

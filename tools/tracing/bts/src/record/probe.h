@@ -20,7 +20,7 @@ struct probe_branch {
 	const char	*words;
 };
 
-/* In probe_code.S. */
+/* These symbols are defined in probe_code.S. */
 extern const struct probe_branch probe_branches[], probe_branches_end[];
 extern const char probe_start[], probe_end[], probe_handler[], probe_restorer[];
 /* Execute all branches once. Before the call, map the page @page, but do not access the page. */

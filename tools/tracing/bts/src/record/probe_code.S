@@ -121,7 +121,7 @@ jump_memory:
 1:	TAKES	jump_memory, 1b, "jmp *memory"
 	mov	%rbp, %rsp
 
-	/* Conditions. */
+	/* Conditional jumps. */
 	xor	%eax, %eax
 	jnz	probe_bad
 cond_short:

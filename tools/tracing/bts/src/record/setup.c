@@ -141,8 +141,8 @@ static bool one_side(const struct record_options *options)
 }
 
 /*
- * Enable the option bts-map, unless another instance records the mappings, or the kernel rejects
- * the option because of PREEMPT_RT.
+ * Enable the option bts-map, unless another instance records the mappings. If the kernel rejects
+ * the option because of PREEMPT_RT, only warn.
  */
 static int set_maps(const struct instance *inst)
 {
