@@ -133,7 +133,7 @@ int main(int argc, char **argv)
 	puts("TAP version 13\n1..10");
 	kernel_code_save(trace, NULL);
 	ok(word_at(later, TEXT + 0x1000, &size) == TEXT + 0x1000 && access(saved, F_OK),
-	   "code that was not taken before the recording has another name");
+	   "without code from before the recording, the file is kcore.later");
 	code = kernel_code_take();
 	kernel_code_save(trace, code);
 	ok(word_at(saved, TEXT, &size) == TEXT && size == 0x3000 &&
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
 	ok(word_at(saved, MODULE + 0x1000, &size) == MODULE + 0x1000 && size == 0x5000,
 	   "a module's functions are saved in one piece");
 	ok(word_at(saved, MODULE + 0x7000, &size) == UINT64_MAX, "a module's data are not saved");
-	ok(word_at(saved, BPF, &size) == 0 && size, "code that cannot be read is 0");
+	ok(word_at(saved, BPF, &size) == 0 && size, "code that cannot be read is saved as 0");
 	ok(access(before, F_OK), "if no code has changed, no earlier version is saved");
 	write_kcore(7);
 	write_kallsyms(0);
@@ -156,6 +156,6 @@ int main(int argc, char **argv)
 	   "the earlier code of a removed module is saved");
 	archive_remove(trace);
 	ok(access(saved, F_OK) && access(before, F_OK) && access(later, F_OK),
-	   "older archives are removed");
+	   "all saved code is removed with the archive");
 	return failed;
 }

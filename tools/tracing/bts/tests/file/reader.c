@@ -102,7 +102,7 @@ static void test_foreign(void)
 		r = read_between(&e, PACK_SIZE, 2 * NR);
 		good &= is_between(&r) && r.lost[LOSS_DAMAGED] == NR && strstr(r.error, words);
 	}
-	ok(good, "a pack of another format is a loss in its place, and its format is named");
+	ok(good, "a pack of another format becomes a loss, and the error names the format");
 }
 
 /* A whole entry follows each truncated entry. The reader must not mix these two entries. */
@@ -125,7 +125,7 @@ static void test_cut(void)
 				strstr(r.error, "a truncated entry");
 		}
 	}
-	ok(good, "an entry that ends before its fields do is a loss in its place");
+	ok(good, "a truncated entry becomes a loss at the same place");
 }
 
 static void test_malformed(void)
@@ -148,7 +148,7 @@ static void test_malformed(void)
 	r = read_between(&e, PACK_SIZE, 2 * NR);
 	good = r.first == NR + 1 && r.branches + r.others == 2 * NR + 1 &&
 	       r.lost[LOSS_DAMAGED] == NR - 1 && strstr(r.error, "a damaged pack");
-	ok(good, "a damaged pack gives the branches before the damage, and a loss");
+	ok(good, "in a damaged pack, only the branches after the damage are lost");
 }
 
 static uint64_t seed = 88172645463325252ULL;

@@ -78,11 +78,11 @@ static void add_place(struct answers *a, const struct bts_task *task,
 		add_text(a, bts_sym_name(bts_inlined(a->trace, place, depth)));
 	bts_find(a->trace, task, place->addr, &same);
 	check(a, same.sym == place->sym && same.object_addr == place->object_addr,
-	      "bts_find() finds something else than the branch has");
+	      "bts_find() and the branch disagree about the function");
 	check(a, place->object_addr >= bts_sym_addr(place->sym), "an address before its function");
 	check(a, bts_sym_is(place->sym, bts_sym_name(place->sym)) &&
 	      bts_sym_is(place->sym, bts_sym_linked(place->sym)),
-	      "a function does not have its own name");
+	      "bts_sym_is() rejects the name of the function");
 }
 
 /* If b->user is not set, look up the branch, and set b->user to the name of the branch's kind. */
@@ -129,7 +129,7 @@ static int enter(void *ctx, const struct bts_task *task, struct bts_frame *frame
 	const struct bts_frame *same = bts_frame(a->trace, task, frame->depth);
 
 	check(a, frame->depth + 1 == bts_depth(task), "a frame that begins is not the innermost");
-	check(a, same && same->sym == frame->sym && !frame->insns, "bts_frame() is another frame");
+	check(a, same && same->sym == frame->sym && !frame->insns, "bts_frame() returns another frame");
 	frame->user = (void *)frame->sym;
 	add_text(a, bts_sym_name(frame->sym));
 	add_number(a, frame->depth);
@@ -155,7 +155,7 @@ static void progress(void *ctx, uint64_t done, uint64_t total)
 {
 	struct answers *a = ctx;
 
-	check(a, done <= total && done >= a->done, "the progress is not between 0 and the total");
+	check(a, done <= total && done >= a->done, "the progress decreases or exceeds the total");
 	a->done = done;
 	a->complete = done == total;
 }
@@ -208,24 +208,24 @@ static const char *failures(const char *path)
 
 	if (bts_open(&trace, "/nowhere/trace.dat") != -ENOENT || !bts_error(trace) ||
 	    bts_run(trace, NULL) != -ENOENT || bts_bill(trace, false))
-		wrong = "a file that is not there";
+		wrong = "a missing file is not reported";
 	bts_close(trace);
 	if (bts_open(&trace, path) || bts_error(trace) ||
 	    bts_set(trace, "color", "red") != -EINVAL || !strstr(bts_error(trace), "color") ||
 	    bts_run(trace, NULL) != -EINVAL)
-		wrong = "a filter that does not exist";
+		wrong = "an unknown filter is not reported";
 	bts_close(trace);
 	if (bts_open(&trace, path) || bts_set(trace, "pid", "x,") != -EINVAL)
-		wrong = "a filter with a wrong value";
+		wrong = "a wrong value of a filter is not reported";
 	bts_close(trace);
 	if (bts_open(&trace, path) || bts_set(trace, "pid", "99999999") ||
 	    bts_run(trace, NULL) || bts_totals(trace)->branches || !bts_warning(trace))
-		wrong = "a filter that nothing matches";
+		wrong = "a filter without a match gives no warning";
 	bts_close(trace);
 	bts_open(&trace, path);
 	bts_on_branch(trace, stop);
 	if (bts_run(trace, NULL) != 7 || bts_error(trace))
-		wrong = "a function that ends the run";
+		wrong = "a function cannot end the run";
 	bts_close(trace);
 	return wrong;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compare the structures and constants of libbts.py with those of libbts.h: layout.py CC..."""
+"""Compare the structures and constants in libbts.py and libbts.h: layout.py CC..."""
 import ctypes
 import subprocess
 import sys

@@ -4,7 +4,7 @@
  * first only request N fails, then request N and all later requests fail. Each time, the library
  * must return a failure, and must be able to close the trace.
  *
- *	memory TRACE	the linker needs --wrap=NAME for each function NAME below
+ *	memory TRACE	linked with --wrap=NAME for each function NAME below
  */
 #include <errno.h>
 #include <libbts.h>

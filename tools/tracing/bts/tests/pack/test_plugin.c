@@ -312,9 +312,9 @@ static void test_lost(struct tep_handle *tep)
 	lost.lost.seq = entry.pack.seq + 4;
 	lost.lost.count = 7;
 	expect(strstr(print(tep, &lost, 28), "bts_lost"), "bts_lost: LOST 7 branches",
-	       "branches that are said to be lost");
+	       "a row that reports lost branches");
 	entry.pack.seq += 4 + 7;
-	expect(print(tep, &entry, size), rows, "and are not missing");
+	expect(print(tep, &entry, size), rows, "branches that such a row has reported are not missing");
 }
 
 static int misuse(const char *what)
@@ -348,7 +348,7 @@ int main(int argc, char **argv)
 	size = make_pack(&entry, 0);
 	expect(strstr(print(tep, &entry, size), "bts_pack"),
 	       "bts_pack: 4 branches: 0x401000 -> ... -> 0x401025",
-	       "without it, first and last branch");
+	       "without the plugin, the first and last branch");
 	if (loader(tep) || loader(old))
 		return misuse("the plugin cannot be loaded");
 	test_rows(tep);

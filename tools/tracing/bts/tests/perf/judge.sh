@@ -65,7 +65,7 @@ check "the comparison can fail" not exact_user bts_fork.dat "$progs/bts_jumps.ex
 # Without the guard events of perf_follow.c, a task would receive branches of other tasks, which
 # would cause gaps.
 check "tasks that share a CPU are kept apart" no_gap clones.dat
-check "a signal handler is a row where the signal came" says 'SIGNAL to _start?+0x86, at ' \
+check "a row shows the handler and the place of a signal" says 'SIGNAL to _start?+0x86, at ' \
 	bts report --no-lines bts_signal.dat
 
 # --- intel_bts, which can also record the kernel --------------------------------------
@@ -132,8 +132,8 @@ check "import keeps an older trace with its archive, and no other directory" imp
 # --- Compared with the tracer ---------------------------------------------------------
 
 # The tracer and perf must report the same number of instructions and calls for each function, and
-# the same executed addresses. Do not compare the numbers of branches, because only the tracer counts
-# branches into the kernel. Only the tracer sees that the kernel starts _start().
+# the same executed addresses. Do not compare the numbers of branches, because only the tracer
+# counts branches into the kernel. Only the tracer sees that the kernel starts _start().
 counts() { # FILE
 	bts top --json -n 0 "$1" |
 		grep -v -e '"dso":"\[kernel\]"' -e '"bill"' -e '"function":"_start' |
@@ -172,7 +172,7 @@ if [ -e signals-perf.dat ]; then
 	check "cover: the calls of signal handlers, and their first lines" \
 		handlers "${0%/*}/../trace/progs/signals.c"
 fi
-# The last run before an exec() or a sigreturn() ends without a branch, which must not be counted.
+# The last run before an exec() or sigreturn() ends without a branch, so do not count this run.
 sums() {
 	for program in bts_exec bts_signal; do
 		[ "$(bts dump -f callgrind $program.dat 2>/dev/null |

@@ -150,7 +150,7 @@ running() {
 check "a running PID, which continues afterwards" running
 
 # The process has four threads, and creates short-lived threads all the time. The trace must contain
-# the name of each.
+# the name of each thread.
 has_threads() {
 	[ "$(find "/proc/$spin/task" -maxdepth 1 | wc -l)" -gt 4 ]
 }
@@ -181,7 +181,7 @@ while True:
 }
 check "a running process with threads" threads
 
-# SIGWINCH is ignored by default, but a traced task is woken, and then repeats its system call.
+# SIGWINCH is ignored by default, but wakes a traced task, which then repeats its system call.
 repeated_call() {
 	bts record --backend perf -o sleep.dat -- sleep 0.5 &
 	bts=$!
@@ -232,5 +232,5 @@ refusals() {
 		status 126 bts_perf -o n.dat -- /etc/passwd && status 7 bts_perf -o s.dat -- sh -c 'exit 7' &&
 		[ ! -e n.dat ]
 }
-check "the limits of perf, and no such program" refusals
+check "what perf cannot record, and a missing program" refusals
 [ "$failed" -eq 0 ]

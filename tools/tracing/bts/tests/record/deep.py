@@ -4,9 +4,9 @@
 
     deep.py BTS TRACE     write TRACE, and print KTAP
 
-Two system calls, of which the second fails, differ only in the innermost function. In one trace,
-bts must find the difference. In the other trace, the functions are nested more deeply than bts
-compares.
+The second of two system calls fails. The calls differ only in the innermost function. In one
+trace, bts must find the difference. In the other trace, the innermost function is nested so deeply
+that bts does not compare it.
 """
 import struct
 import subprocess
@@ -38,7 +38,7 @@ def branch(source, target):
 
 def system_call(depth, result):
     """Return the rows of a system call. If the call succeeds, its innermost function calls leaf().
-    From there, the kernel returns to the outermost function at once."""
+    The innermost function returns directly to the outermost function."""
     chain = [PING, PONG] * (depth // 2)
     rows = [branch(0x401000, ENTRY), branch(ENTRY + 0x10, CALL), branch(CALL + 0x10, PING)]
     rows += [branch(at + 0x10, to) for at, to in zip(chain, chain[1:])]

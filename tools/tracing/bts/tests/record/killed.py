@@ -32,8 +32,8 @@ def run(*words):
 
 
 def rows():
-    """Return the mappings, and the branches of each task, without times and the task's name. The
-    trace stores the name apart from the rows."""
+    """Return the mappings, and the branches of each task, without times and names. A restored trace
+    may lack the names, which the trace stores apart from the rows."""
     out = subprocess.run([BTS, 'dump', '-f', 'csv', TRACE], stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL, check=False).stdout.splitlines()
     out = [row.split(b',', 2)[2] for row in out[1:]]

@@ -4,13 +4,13 @@
  *
  * A task calls a function of a JIT compiler twice, or ODD_CALLS times. The names of the task and
  * its functions, and the recorded command, contain a quote, a tag of HTML, UTF-8, an invalid byte,
- * and sequences that set a terminal's title and colour. The trace also names a missing file with
- * such a sequence. With ADDRESS, the task also takes branches in /throws, a program without a build
- * ID that begins at 0x400000.
+ * and sequences that set a terminal's title and colour. The name of a mapped file, which is
+ * missing, also contains such a sequence. With ADDRESS, the task also takes branches in /throws, a
+ * program without a build ID that is mapped at 0x400000.
  *
- * With ODD_STACKS=N, the functions have ordinary names. Two fibers wait in the same functions, and
- * the fiber that has waited longer does not continue first. The other fiber calls leaf() N times
- * before it waits, and calls park() MORE times after it has continued.
+ * With ODD_STACKS=N, the functions have ordinary names, and two fibers wait in the same functions.
+ * Fiber A waits first, but fiber B continues first. Fiber B calls leaf() N times before it waits,
+ * and calls park() MORE times after it has continued.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -81,7 +81,7 @@ static void resume(struct pages *p, unsigned int main_at, unsigned int to, unsig
 	go(p, SWITCH, 0x10, to, at);
 }
 
-/* A fiber calls climb(), which calls park(), which switches to main(). */
+/* A fiber calls climb(). Then climb() calls park(), and park() switches to main(). */
 static void wait_for_turn(struct pages *p, unsigned int fiber, unsigned int main_at)
 {
 	go(p, fiber, 0x10, CLIMB, 0);

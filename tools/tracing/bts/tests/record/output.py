@@ -4,7 +4,7 @@
 
     output.py BTS TRACE     print KTAP. odd.c made TRACE, and TRACE-3 with three calls
 
-In TRACE-stacks, the first guess at a stack is wrong. Check that bts corrects it everywhere.
+In TRACE-stacks, the first guess at a stack is wrong. Check that bts corrects this guess everywhere.
 """
 import collections
 import json
@@ -42,7 +42,7 @@ def objects(*words):
         if any(os.access(os.path.join(d, 'jq'), os.X_OK) for d in os.get_exec_path()) else None
     rows = [json.loads(line) for line in out.decode().splitlines()]
     if done and [json.loads(line) for line in done.stdout.decode().splitlines()] != rows:
-        raise ValueError('jq reads it otherwise')
+        raise ValueError('jq reads the output differently')
     return rows
 
 
@@ -219,17 +219,17 @@ def main():
     result({'key': 'command', 'value': ODD} in info['recorded'] and
            info['bill']['lost'].keys() == {'DS buffer full', 'rows of switches and mappings'} and
            not [line for line in info['recorded'] if line['key'] == 'rows_lost'],
-           'info has what was recorded, and what was lost')
+           'info prints the recorded command and the losses')
     bill = objects('top', '--json', TRACE)[-1]['bill']
     result(bill['lost'].keys() == {'DS buffer full'} and bill['branches'] == 4,
-           'the summary of the other commands has the same words')
+           'the summaries of other commands name the losses in the same way')
     rows = objects('check', '--json')
     result(len(rows) > 1 and all('state' in row or 'records_with' in row for row in rows), 'check')
     for words in (['report'], ['replay'], ['top'], ['info'],
                   ['report', '--from', 'no\033such', '-i']):
         result(harmless(on_terminal(*words, TRACE)), 'a terminal and bts ' + words[0])
     result(page(), 'a page of bts diff')
-    result(b'\033]0;x\a' in run('report', TRACE), 'a file gets the names as they are')
+    result(b'\033]0;x\a' in run('report', TRACE), 'names that are printed to a file are unchanged')
     stacks = TRACE.replace('.dat', '-stacks.dat')
     result(graph_park(stacks), 'graph: calls that moved to another stack')
     result(nested(stacks), 'dump -f chrome: calls that moved to another stack')

@@ -189,7 +189,7 @@ static void test_archive(void)
 	ok(!archive_copy("b", "short", "/proc/self/maps", 0) && has("b.archive/short", ""),
 	   "a copy is not larger than the file was when it was opened");
 	ok(put_on_full_disk("b", "cut") && !archive_has("b", "cut") && !archive_has("b", temporary),
-	   "an incomplete file is not a file of the archive");
+	   "an incomplete file does not stay in the archive");
 	archive_remove("b");
 	ok(access("b.archive", F_OK) && has("foreign/victim", "precious"),
 	   "when an archive is removed, the targets of its links stay");
@@ -255,7 +255,7 @@ static void test_instance(void)
 	lock = lock_directory(mine, 0);
 	inst = instance_create();
 	ok(inst && strcmp(inst->path, mine) && !access(mine, F_OK),
-	   "an instance of another PID namespace with our own name stays");
+	   "an instance of another PID namespace stays, even if it has our own name");
 	if (inst)
 		instance_remove(inst);
 	close(lock);
@@ -290,7 +290,7 @@ static void test_live(void)
 	waitpid(pid, &status, 0);
 	*(strrchr(trace, '/') ? strrchr(trace, '/') : trace) = 0;
 	ok(WIFEXITED(status) && *trace && access(trace, F_OK),
-	   "bts top leaves nothing when its terminal is closed");
+	   "bts top leaves no files when its terminal is closed");
 }
 
 int main(int argc, char **argv)
