@@ -105,7 +105,7 @@ struct dat_pages {
 void dat_pages_open(struct dat_pages *p, struct dat *dat, struct dat_cpu *cpu);
 /* Return the next page of cpu->page_size bytes, or NULL at the end of the CPU's data. */
 const uint8_t *dat_pages_next(struct dat_pages *p);
-/* Report whether the page that dat_pages_next() returned last ends before the wanted time. */
+/* Report whether the latest page from dat_pages_next() ends before the wanted time. */
 bool dat_pages_early(const struct dat_pages *p);
 void dat_pages_close(struct dat_pages *p);
 

@@ -11,7 +11,7 @@
 /* The default name of a trace file. */
 #define DAT_NAME	"trace.dat"
 
-/* In the file, the version follows this magic number as text. */
+/* The file begins with this magic number. The version follows as text. */
 #define DAT_MAGIC	"\027\010\104tracing"
 
 /* A section's header: the section's ID, flags, the ID of its name, and the size of its content. */

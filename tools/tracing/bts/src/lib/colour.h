@@ -22,7 +22,7 @@ enum colour {
 
 /* The part of a command's help that describes --color. */
 #define COLOUR_HELP \
-	"  --color[=WHEN]     colour the text: always, never or, by default, auto (on terminals only)\n"
+	"  --color[=WHEN]     colour the text: always, never, or auto (default; terminals only)\n"
 
 /*
  * Handle the option --color of a command. The argument @when is "always", "auto", "never", or NULL
@@ -33,7 +33,7 @@ int colour_option(const char *command, const char *when);
 /*
  * If colours are on, print the following characters in this colour. In the mode auto, only standard
  * output has colours. Standard output must also be a terminal, TERM must be set but not "dumb", and
- * NO_COLOR must be empty.
+ * NO_COLOR must be unset or empty.
  */
 void colour(FILE *out, enum colour c);
 /* Print a line in this colour, and add a newline. */

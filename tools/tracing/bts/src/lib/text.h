@@ -16,7 +16,7 @@
 
 /**
  * struct text - a buffer of text for a file
- * @failed:	whether a write failed, which also sets the error flag of @out
+ * @failed:	whether a write failed; the error flag of @out is then also set
  */
 struct text {
 	FILE	*out;

@@ -217,7 +217,7 @@ static int parse_user(struct record_options *options, const char *name)
 	return STATUS_OK;
 }
 
-/* Report whether the path is /, or belongs to /dev, /proc or /sys, which the machine mounts. */
+/* Report whether the path is /, or is in a directory that the machine mounts itself. */
 static bool is_of_machine(const char *path)
 {
 	static const char * const own[] = { "/dev", "/proc", "/sys" };

@@ -20,8 +20,8 @@ struct perf_data *perf_data_open(const char *path);
 void perf_data_close(struct perf_data *data);
 bool perf_data_is_intel_bts(const struct perf_data *data);
 /*
- * Report whether branches in the kernel were recorded. Even if not, a file from intel_bts
- * contains the branches from user space into the kernel.
+ * Report whether branches in the kernel were recorded. If not, a file from intel_bts still contains
+ * the branches from user space into the kernel.
  */
 bool perf_data_has_kernel_side(const struct perf_data *data);
 /* Report whether intel_bts recorded the file and the kernel's release was the same as now. */

@@ -2,8 +2,8 @@
 /*
  * Record branches with perf's events, and read the events' ring buffers.
  *
- *	branches:u -c 1		BTS stores all branches; the kernel copies the branches that
- *				have both ends in user space into the ring buffer
+ *	branches:u -c 1		BTS stores all branches, but the kernel copies only the
+ *				branches within user space into the ring buffer
  *	intel_bts		BTS stores all branches in an AUX area beside the ring buffer.
  *				The branches stay there until bts reads them. An AUX record in
  *				the ring buffer describes each part of the area

@@ -151,7 +151,7 @@ static void executed(struct follow *f, pid_t tid)
 }
 
 /*
- * If this signal reports the end of a single step, return its si_code, otherwise 0. A step ends
+ * Return the si_code if this signal reports the end of a single step, otherwise 0. The step ended:
  *
  *	SIGTRAP		before the first instruction of a signal's handler
  *	TRAP_TRACE	after an instruction

@@ -251,7 +251,7 @@ int targets_write(const struct targets *targets, const struct instance *inst,
 	       write_targets(targets, inst, "set_event_pid") ? -1 : 0;
 }
 
-/* Turn tracing on, first for the mappings, because branches get their names from mappings. */
+/* Turn tracing on, first for the mappings, because addresses get names from the mappings. */
 static int trace_on(const struct instance *inst)
 {
 	if (inst->maps && instance_write(inst->maps, "tracing_on", "1"))

@@ -142,8 +142,8 @@ int writer_put_header(struct writer *w, int id, int flags, uint32_t name, uint64
 }
 
 /*
- * Add a checksum to each frame. Without it, zstd decompresses most damaged frames to wrong data
- * without an error.
+ * Add a checksum to each frame. Without the checksum, zstd decompresses most damaged frames to
+ * wrong data, and reports no error.
  */
 static ZSTD_CCtx *new_compressor(void)
 {

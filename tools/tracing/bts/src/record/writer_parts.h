@@ -73,8 +73,8 @@ char *writer_part_name(const char *temporary, const char *instance, int cpu);
 void writer_insert_cpu(struct writer *w, struct writer_cpu *cpu);
 
 /*
- * writer_end.c: write the data of @first and of the later CPUs, the options, and the names of the
- * sections. If all data is already written, @first is NULL. The data section begins at @data.
+ * writer_end.c: write the data of @first and of the later CPUs, then the options, then the names of
+ * the sections. If all data is already written, @first is NULL. The data section begins at @data.
  */
 int writer_end(struct writer *w, struct writer_cpu *first, off_t data, const char *clock,
 	       char *const *stats, int nr_cpus);

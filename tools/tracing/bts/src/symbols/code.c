@@ -304,8 +304,8 @@ static bool starts_with_one(const char *name, const char *const *starts, size_t 
 }
 
 /*
- * Report whether the branch possibly calls the tracer. The tracer's own branches are not recorded,
- * so the run seems to continue after the call.
+ * Report whether the branch may call the tracer. The tracer's own branches are not recorded, so
+ * the run seems to continue after the call.
  */
 static bool calls_tracer(struct object *o, uint64_t addr, const struct block *b)
 {

@@ -56,8 +56,8 @@ static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_
 }
 
 /*
- * Pass o->path, because .gnu_debuglink is relative to the mapped path even if @path is in the
- * archive.
+ * Pass o->path to libdwfl, because .gnu_debuglink is relative to the mapped path even if @path is
+ * in the archive.
  */
 static Dwfl_Module *report(Dwfl *dwfl, const struct object *o, const char *path)
 {

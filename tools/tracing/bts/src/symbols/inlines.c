@@ -12,7 +12,7 @@
  *
  * All inlined calls of a function share one struct sym. A function is identified by the file and
  * line of its declaration and by its linked name. If the function has no
- * linked name, its name in the source takes the place of the linked name.
+ * linked name, its name in the source is used instead of the linked name.
  */
 #include <dwarf.h>
 #include <search.h>
@@ -275,7 +275,7 @@ static void name_functions(struct inline_table *t)
 	}
 }
 
-/* Read a unit or, if the unit's DIEs are in another file (-gsplit-dwarf), those DIEs. */
+/* Read the DIEs of a unit. With -gsplit-dwarf, the DIEs are in another file. */
 static void read_unit(struct inline_table *t, Dwarf_Die *unit)
 {
 	Dwarf_Die apart = {};

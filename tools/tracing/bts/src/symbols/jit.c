@@ -7,8 +7,8 @@
  *				program maps this file as executable, so the trace contains its path
  *
  * The files describe memory that is not mapped from a binary: anonymous memory, [heap], memfd. The
- * files are read when an address in such memory is looked up for the first time. If the
- * program has reused memory, functions overlap, and the function that is last in the file is used.
+ * files are read when an address in such memory is looked up for the first time. If the program
+ * has reused memory, functions overlap, and the function that is last in the file is used.
  * The files are not trusted, because another user may have written them.
  */
 #include <elf.h>

@@ -113,7 +113,7 @@ static void begin_sequence(struct program *p)
 	p->row = (struct line_row) { .file = 1, .line = 1 };
 }
 
-/* Advance the address and, if @line is true, the line, as the special opcode @opcode does. */
+/* Advance the address by the special opcode @opcode. If @line is true, also advance the line. */
 static void advance(struct program *p, uint8_t opcode, bool line)
 {
 	uint8_t by = opcode - p->opcode_base;

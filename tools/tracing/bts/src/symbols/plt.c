@@ -3,8 +3,8 @@
  * Give names to the stubs of the procedure linkage table (PLT), which call into other files.
  *
  * Stubs have no symbols. Each stub jumps through a slot that the dynamic linker fills. The slot's
- * relocation contains the name of the function that the stub calls, so the name of the stub is, for
- * example, printf@plt:
+ * relocation contains the name of the called function, for example printf. Then the name of the
+ * stub is printf@plt. A stub contains one of these instruction sequences:
  *
  *	jmp *SLOT(%rip)		in .plt; with IBT in .plt.sec; in .plt.got if the address of
  *				the function is also taken

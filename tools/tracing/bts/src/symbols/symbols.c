@@ -85,7 +85,7 @@ static void add_alias(struct object *o, const struct sym_add *a)
 	char *linked = sym_name(o, a->name);
 	size_t nr = o->nr_aliases;
 
-	/* Remove the name of the kernel module, which follows a tab. */
+	/* Remove the tab and the name of the kernel module. */
 	linked[strcspn(linked, "\t")] = 0;
 	if (!(nr & (nr - 1)))
 		o->aliases = mem_realloc(o->aliases, nr ? 2 * nr : 1, sizeof(*o->aliases));

@@ -129,7 +129,7 @@ static int enter(void *ctx, const struct bts_task *task, struct bts_frame *frame
 	const struct bts_frame *same = bts_frame(a->trace, task, frame->depth);
 
 	check(a, frame->depth + 1 == bts_depth(task), "a frame that begins is not the innermost");
-	check(a, same && same->sym == frame->sym && !frame->insns, "bts_frame() returns another frame");
+	check(a, same && same->sym == frame->sym && !frame->insns, "bts_frame() has another frame");
 	frame->user = (void *)frame->sym;
 	add_text(a, bts_sym_name(frame->sym));
 	add_number(a, frame->depth);

@@ -98,7 +98,7 @@ live_kernel() {
 	rows jumps-k.dat >branches && [ -s branches ] && not grep -v 'ffffffff' branches &&
 		says 'ksys\|do_syscall_64' bts top -n 0 jumps-k.dat
 }
-check "intel_bts -k: no branch within user space, and names of the kernel" live_kernel
+check "intel_bts -k: no branch within user space, and names of kernel functions" live_kernel
 # The kernel stops intel_bts after a loss, so bts must start intel_bts again.
 live_lost() {
 	[ "$(bts report --no-lines lost-live.dat | grep -c 'LOST branches (ring buffer full)')" -gt 1 ]
@@ -120,7 +120,7 @@ cut_short() {
 		status 1 says 'not a perf.data file' bts import -o n.dat "$progs/bts_jumps" &&
 		status 1 says 'No such file' bts import -o n.dat no.data && [ ! -e n.dat ]
 }
-check "import of a cut file, of other files, and of no file" cut_short
+check "import of a truncated file, of another file, and of a missing file" cut_short
 import_archives() {
 	rm -rf new.dat* && mkdir -p new.dat.archive && touch new.dat.archive/foreign || return
 	bts import -o new.dat bts_jumps.data && [ -e new.dat.archive/foreign ] &&

@@ -218,7 +218,7 @@ unprivileged() {
 }
 check "a non-root user" unprivileged
 
-check "info reports what is missing" says '^backend .*user side only' bts info bts_loop.dat
+check "info reports the recorded side" says '^backend .*user side only' bts info bts_loop.dat
 
 refusals() {
 	for words in '-a' '--flight' '-e sched:sched_switch' '--fork'; do

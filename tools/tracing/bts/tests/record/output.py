@@ -227,8 +227,8 @@ def main():
     result(len(rows) > 1 and all('state' in row or 'records_with' in row for row in rows), 'check')
     for words in (['report'], ['replay'], ['top'], ['info'],
                   ['report', '--from', 'no\033such', '-i']):
-        result(harmless(on_terminal(*words, TRACE)), 'a terminal and bts ' + words[0])
-    result(page(), 'a page of bts diff')
+        result(harmless(on_terminal(*words, TRACE)), 'only text on a terminal: bts ' + words[0])
+    result(page(), 'diff --html: a well-formed page')
     result(b'\033]0;x\a' in run('report', TRACE), 'names that are printed to a file are unchanged')
     stacks = TRACE.replace('.dat', '-stacks.dat')
     result(graph_park(stacks), 'graph: calls that moved to another stack')
