@@ -160,7 +160,9 @@ static void cut_off(struct decode *d)
 
 /*
  * If branches are missing before the entry, report the loss. Then add @nr to the expected @seq.
- * Ignore the count in the page's header, which counts a pack of many branches only once.
+ * Ignore the count in the page's header, which counts a pack of many branches only once. If the
+ * entry has no number, the size of the loss stays unknown, and the next @seq must not report the
+ * loss again.
  */
 static void in_sequence(struct decode *d, const struct ring_entry *e,
 			const struct format_field *field, uint64_t nr)
@@ -176,6 +178,8 @@ static void in_sequence(struct decode *d, const struct ring_entry *e,
 		}
 		d->seq = seq + nr;
 		d->seq_known = true;
+	} else if (d->missing) {
+		d->seq_known = false;
 	}
 	tell_missing(d);
 }
@@ -353,6 +357,54 @@ static const uint8_t *branches_run(struct decode *d, const uint8_t *at, const ui
 	return at;
 }
 
+static bool entry_seq(const struct ring_entry *e, uint32_t size, const struct format_field *field,
+		      uint64_t *seq)
+{
+	if (!field || e->size < size)
+		return false;
+	*seq = format_number(field, e->data, e->size);
+	return true;
+}
+
+/* Set @seq to the sequence number of the page's first branches. Return false if it is unknown. */
+static bool first_seq(const struct layout *l, const struct ring_page *p, uint64_t *seq)
+{
+	const uint8_t *at = p->at;
+	struct ring_entry e;
+	uint64_t ts = 0;
+
+	while (at && p->end - at >= 4) {
+		uint16_t id;
+
+		at = ring_page_next(at, p->end, &ts, &e);
+		if (!at || !e.data || e.size < sizeof(id))
+			continue;
+		memcpy(&id, e.data, sizeof(id));
+		if (id == l->branch_id)
+			return false;
+		if (id == l->pack_id)
+			return entry_seq(&e, l->pack_size, l->pack_seq, seq);
+		if (id == l->lost_id)
+			return entry_seq(&e, l->lost_size, l->lost_seq, seq);
+	}
+	return false;
+}
+
+/*
+ * If branches are missing before the page, report their number. Do this before rows at the page's
+ * beginning are read, because rows have no sequence number.
+ */
+static void measure_missing(struct decode *d, const struct ring_page *p)
+{
+	uint64_t seq;
+
+	if (!d->seq_known || d->early || !first_seq(d->r->layout, p, &seq))
+		return;
+	d->missing_count = seq > d->seq ? seq - d->seq : 0;
+	d->seq = seq;
+	tell_missing(d);
+}
+
 static void page(struct decode *d, const uint8_t *bytes, uint32_t page_size)
 {
 	uint64_t offset = d->r->pages.page_offset;
@@ -370,6 +422,8 @@ static void page(struct decode *d, const uint8_t *bytes, uint32_t page_size)
 	d->ts = p.ts;
 	if (p.missed && !d->maps)
 		missing(d, p.count, LOSS_MISSED);
+	if (d->missing)
+		measure_missing(d, &p);
 	at = p.at;
 	end = p.end;
 	while (end - at >= 4 && !d->stopped) {

@@ -161,8 +161,54 @@ static void test_pages(void)
 	ok(good, "what cannot be read of a page is a loss with this cause");
 }
 
+/* Write a pack, and a new page that begins with a row. */
+static void put_row_page(bool missed)
+{
+	begin();
+	put_pack(0);
+	new_page(missed);
+	put_row();
+}
+
+/* The trace must report one loss, before the row. @lost is the number of branches, 0 if unknown. */
+static int is_one_loss(uint64_t packs, uint64_t lost)
+{
+	struct result r = write_and_read();
+
+	return r.branches == packs * NR && !r.others && r.rows == 1 && r.first == NR &&
+	       !r.first_rows && r.lost[LOSS_MISSED] == lost && r.losses[LOSS_MISSED] == !lost;
+}
+
+/* Entries before a page are overwritten. The page begins with a row, which has no number. */
+static void test_missed_row(void)
+{
+	int good;
+
+	put_row_page(true);
+	put_pack(6 * NR);
+	put_pack(7 * NR);
+	good = is_one_loss(3, 5 * NR);
+	put_row_page(true);
+	put_lost(6 * NR);
+	good &= is_one_loss(1, 5 * NR);
+	ok(good, "a row before a pack does not change the size of a loss");
+
+	put_row_page(true);
+	new_page(false);
+	put_pack(6 * NR);
+	good = is_one_loss(2, 0);
+	put_row_page(true);
+	put_branches();
+	put_pack(9 * NR);
+	good &= is_one_loss(3, 0);
+	put_row_page(true);
+	good &= is_one_loss(1, 0);
+	ok(good, "a loss is reported once, even if its size stays unknown");
+}
+
 void test_damaged_files(void)
 {
+	test_missed_row();
 	test_chunks();
 	test_damage_in_window();
 	test_pages();

@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "file/cpu_reader.h"
+#include "file/ring_page.h"
 #include "lib/error.h"
 #include "lib/msg.h"
 #include "bts/unpack.h"
@@ -93,7 +94,7 @@ void put_entry(const void *entry, uint32_t size)
 	memcpy(pages[page] + used, &head, 4);
 	memcpy(pages[page] + used + 4, entry, size);
 	used += 4 + size;
-	*(uint64_t *)(pages[page] + 8) = used - 16;
+	*(uint64_t *)(pages[page] + 8) += 4 + size;
 }
 
 struct entry make_pack(uint64_t seq)
@@ -146,6 +147,20 @@ void put_lost_0(void)
 	struct entry e = { .type = LOST_ID, .pid = WHOLE_PID, .seq = 7, .from = 3 };
 
 	put_entry(&e, BRANCH_SIZE);
+}
+
+void put_row(void)
+{
+	struct entry e = { .type = ROW_ID, .pid = WHOLE_PID };
+
+	put_entry(&e, BRANCH_SIZE);
+}
+
+void new_page(bool missed)
+{
+	page++;
+	used = 16;
+	*(uint64_t *)(pages[page] + 8) = missed ? RING_PAGE_MISSED : 0;
 }
 
 static void put(FILE *f, const void *bytes, size_t size)
@@ -243,11 +258,15 @@ static void look_at(struct result *r, const struct batch *b)
 	case BATCH_MISSED:
 		if (!r->lost_any) {
 			r->first = r->branches;
+			r->first_rows = r->rows;
 			r->lost_ts = b->ts;
 		}
 		r->lost_any = true;
 		r->lost[b->cause % 16] += b->count;
 		r->losses[b->cause % 16] += !b->count;
+		break;
+	case BATCH_EVENT:
+		r->rows++;
 		break;
 	default:
 		r->others++;

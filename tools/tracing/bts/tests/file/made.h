@@ -2,7 +2,8 @@
 /*
  * Write and read generated traces. Each trace has one CPU, and is written to the file @path in
  * version 6 of trace.dat. The pack is the example in Documentation/trace/bts-internals.rst. Whole
- * entries and damaged entries have different PIDs, so that the result shows which entries were read.
+ * entries and damaged entries have different PIDs, so that the result shows which entries were
+ * read.
  *
  * Included by: tests/file/.
  */
@@ -21,7 +22,7 @@
 #define CHUNK_PAGES	2
 #define CHUNKS		4
 
-enum { BRANCH_ID = 18, LOST_ID, PACK_ID };
+enum { BRANCH_ID = 18, LOST_ID, PACK_ID, ROW_ID };
 enum { WHOLE_PID = 52, OTHER_PID };
 
 struct entry {
@@ -47,9 +48,11 @@ struct entry {
  * @branches:	expected branches of WHOLE_PID
  * @others:	unexpected branches of WHOLE_PID, and unexpected batches
  * @rest:	branches of OTHER_PID
+ * @rows:	rows of the type ROW_ID
  * @losses:	losses of an unknown number of branches, by cause
  * @lost:	lost branches, by cause
  * @first:	branches before the first loss
+ * @first_rows:	rows before the first loss
  * @lost_any:	true after the first loss
  * @lost_ts:	time of the first loss
  * @error:	the reader's error message, or an empty string
@@ -58,9 +61,11 @@ struct result {
 	uint64_t	branches;
 	uint64_t	others;
 	uint64_t	rest;
+	uint64_t	rows;
 	uint64_t	losses[16];
 	uint64_t	lost[16];
 	uint64_t	first;
+	uint64_t	first_rows;
 	bool		lost_any;
 	uint64_t	lost_ts;
 	char		error[256];
@@ -94,6 +99,10 @@ void put_pack_0(uint64_t seq);
 void put_branches(void);
 void put_lost(uint64_t seq);
 void put_lost_0(void);
+/* Write an entry of another event, which has no sequence number. */
+void put_row(void);
+/* Write the next entry into a new page. If @missed is true, entries before it are overwritten. */
+void new_page(bool missed);
 
 /* Write the trace to the file. @pack is the format of packs, or NULL if the tracer has no packs. */
 void write_file(const char *lost, const char *pack);

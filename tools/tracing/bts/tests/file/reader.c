@@ -199,7 +199,7 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return 2;
 	path = argv[1];
-	puts("TAP version 13\n1..17");
+	puts("TAP version 13\n1..19");
 	test_formats();
 	test_foreign();
 	test_cut();
