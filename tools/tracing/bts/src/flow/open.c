@@ -137,7 +137,7 @@ char *pipe_warning(const struct pipe *p)
 	filters = mem_format("%s%s%s%s%s%s%s%s%s%s%s%s",
 			     o->task ? " --task " : "", o->task ? o->task : "",
 			     o->nr_pids ? " --pid" : "", o->cpu_words ? " --cpu" : "",
-			     o->time_from > 0 || o->time_to > 0 ? " --time" : "",
+			     o->time_given ? " --time" : "",
 			     branches && o->dso ? " --dso " : "", branches && o->dso ? o->dso : "",
 			     branches && o->from ? " --from " : "",
 			     branches && o->from ? o->from : "",

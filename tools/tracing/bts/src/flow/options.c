@@ -3,12 +3,15 @@
  * Parse the filters of a trace, and apply them to CPUs, tasks and addresses. The file
  * cmd/arguments.c reads the filters from the command line.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/cpus.h"
 #include "lib/mem.h"
 #include "private.h"
+
+#define NSEC_PER_SEC	1e9
 
 static bool parse_pids(struct options *o, const char *text)
 {
@@ -45,23 +48,33 @@ static bool parse_cpus(struct options *o, const char *text)
 	return found > 0;
 }
 
+/* Parse a number of seconds, and convert it to nanoseconds, at most UINT64_MAX. */
+static bool parse_seconds(const char **text, uint64_t *time)
+{
+	char *end;
+	double seconds = strtod(*text, &end), ns = seconds * NSEC_PER_SEC + .5;
+
+	if (end == *text || !isfinite(seconds) || seconds < 0)
+		return false;
+	*time = ns < 0x1p64 ? (uint64_t)ns : UINT64_MAX;
+	*text = end;
+	return true;
+}
+
 static bool parse_time(struct options *o, const char *text)
 {
-	char *end = (char *)text;
-
-	if (*text != ',')
-		o->time_from = strtod(text, &end);
-	if (o->time_from < 0 || (*text != ',' && end == text))
+	if (!o->time_given)
+		o->time_to = UINT64_MAX;
+	o->time_given = true;
+	if (*text != ',' && !parse_seconds(&text, &o->time_from))
 		return false;
-	if (!*end)
-		return true;
-	if (*end != ',')
-		return false;
-	text = end + 1;
 	if (!*text)
 		return true;
-	o->time_to = strtod(text, &end);
-	return end != text && !*end && o->time_to >= o->time_from;
+	if (*text++ != ',')
+		return false;
+	if (!*text)
+		return true;
+	return parse_seconds(&text, &o->time_to) && !*text && o->time_to >= o->time_from;
 }
 
 static bool set_string(char **string, const char *value)

@@ -32,8 +32,6 @@
 /* The maximum length of a straight run through unknown code. */
 #define NEAR		0x10000
 
-#define NSEC_PER_SEC	1e9
-
 /* @guess is a mapping that probably contains the address, or NULL. */
 static void find_spot(const struct pipe_private *v, struct space *space, uint64_t addr,
 		      const struct map *guess, struct spot *spot)
@@ -471,11 +469,6 @@ static bool stream_failed(const struct pipe_private *v)
 	return false;
 }
 
-static uint64_t nanoseconds(double time, uint64_t otherwise)
-{
-	return time > 0 ? (uint64_t)(time * NSEC_PER_SEC + .5) : otherwise;
-}
-
 /* The number of batches between two progress reports. */
 #define PROGRESS_BATCHES	64
 
@@ -535,8 +528,8 @@ int pipe_run(struct pipe *p)
 	struct pipe_private *v = p->private;
 	bool failed = true;
 
-	v->time_from = nanoseconds(p->options->time_from, 0);
-	v->time_to = nanoseconds(p->options->time_to, UINT64_MAX);
+	v->time_from = p->options->time_given ? p->options->time_from : 0;
+	v->time_to = p->options->time_given ? p->options->time_to : UINT64_MAX;
 	v->by_address = options_by_address(p->options);
 	v->dat->time_from = v->time_from;
 	v->dat->time_to = v->time_to;

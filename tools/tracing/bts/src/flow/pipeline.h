@@ -214,15 +214,19 @@ struct consumer {
 	void	(*fold)(void *ctx, struct step *step);
 };
 
-/* The filters of all commands (options.c). The library does not use @head, @path and @given. */
+/*
+ * The filters of all commands (options.c). The library does not use @head, @path and @given. The
+ * times are nanoseconds, and are valid only if @time_given is true.
+ */
 struct options {
 	char		*task;
 	int		*pids;
 	size_t		nr_pids;
 	uint64_t	*cpus;
 	size_t		cpu_words;
-	double		time_from;
-	double		time_to;
+	bool		time_given;
+	uint64_t	time_from;
+	uint64_t	time_to;
 	bool		user;
 	bool		kernel;
 	bool		inlines;

@@ -207,8 +207,25 @@ def keeps_output():
         return done.returncode == 1 and f.read() == 'kept'
 
 
+def times():
+    """Check which branches --time selects. All branches are later than 0."""
+    good = True
+    for time, branches in ((',', 4), ('0,', 4), (',1e30', 4), (',0', 0), ('0,0', 0), ('1e30,', 0),
+                           ('1e30,1e31', 0), ('nan,', None), (',nan', None), ('inf,', None),
+                           (',inf', None), ('-1,', None), ('5,4', None), ('5,4x', None)):
+        done = subprocess.run([BTS, 'top', '--json', '--time', time, TRACE],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+        seen = None
+        if done.returncode != 2:
+            seen = json.loads(done.stdout.splitlines()[-1])['bill']['branches']
+        if seen != branches:
+            print(f'# --time {time}: {seen} branches')
+            good = False
+    return good
+
+
 def main():
-    print('1..23')
+    print('1..24')
     check_json('report', ['report', '--json'], {'task': ODD[:14], 'kind': '?'})
     check_json('replay', ['replay', '--json'], {'call': 'inner' + ODD, 'kind': 'call'})
     check_json('top', ['top', '--json'], {'function': 'inner' + ODD, 'dso': '[anon]'})
@@ -239,6 +256,7 @@ def main():
     result(lines and not [line for line in lines if b'\033]0;' in line],
            'tui: the name of a file in the summary')
     result(flame(), 'dump -f flame')
+    result(times(), '--time')
     result(overwrites(), 'no command writes over its input')
     result(keeps_output(), 'cover: an older output is kept if the trace cannot be opened')
     sys.exit(1 if FAILED else 0)
