@@ -42,12 +42,13 @@ static char *info_text(struct perf_data *data, const struct perf_rows *rows,
 	bool kernel_ends = perf_data_has_kernel_side(data);
 
 	text = mem_format("%sbackend: perf, %s\nkernel_ends: %s\nbranches: %llu\ntasks: %zu\n"
-			  "switches: %llu\nflight: 0\ndata_bytes: %llu\nperf_lost: %llu\n", about,
+			  "switches: %llu\nflight: 0\ndata_bytes: %llu\nperf_lost: %llu\n"
+			  "perf_damaged: %d\n", about,
 			  perf_data_is_intel_bts(data) ? "intel_bts" : CANNOT,
 			  kernel_ends ? "present" : "absent",
 			  writer_branches(w), rows->names.nr,
 			  (unsigned long long)rows->switches, writer_data_size(w),
-			  (unsigned long long)rows->losses);
+			  (unsigned long long)rows->losses, perf_data_is_damaged(data));
 	free(about);
 	return text;
 }

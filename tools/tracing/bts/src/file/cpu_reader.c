@@ -441,7 +441,10 @@ static void page(struct decode *d, const uint8_t *bytes, uint32_t page_size)
 	}
 }
 
-/* Report the branches that the recorder could not write, and a loss if the recorder was killed. */
+/*
+ * Report the branches that the recorder could not write. Report a loss if the recorder was killed,
+ * or if the imported file was damaged.
+ */
 static void tell_unwritten(struct decode *d)
 {
 	char key[sizeof(DAT_UNWRITTEN_CPU) + 11];
@@ -455,6 +458,8 @@ static void tell_unwritten(struct decode *d)
 		missed(d, count, LOSS_UNWRITTEN);
 	if (stats_number(d->r->dat->info.text, "recorder_killed"))
 		missed(d, 0, LOSS_KILLED);
+	if (stats_number(d->r->dat->info.text, "perf_damaged"))
+		missed(d, 0, LOSS_DAMAGED);
 }
 
 /* Drop a loss that occurred before the wanted time. */

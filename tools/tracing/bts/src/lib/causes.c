@@ -20,7 +20,8 @@ const char *const loss_cause_names[LOSS_CAUSES] = {
 
 /*
  * If @times is true, the counter counts losses of unknown size. The counter perf_lost counts losses
- * in perf's ring buffer. The counter recorder_killed counts the CPUs whose data is incomplete.
+ * in perf's ring buffer, and perf_damaged is 1 if perf.data could not be read completely. The
+ * counter recorder_killed counts the CPUs whose data is incomplete.
  */
 static const struct counter {
 	const char	*name;
@@ -29,6 +30,7 @@ static const struct counter {
 } counters[] = {
 	{ "dropped_ring_buffer",	0,	false },
 	{ "perf_lost",			0,	true },
+	{ "perf_damaged",		LOSS_DAMAGED, true },
 	{ "buffer_full",		1,	true },
 	{ "buffer_wrapped",		2,	true },
 	{ "dropped_paused",		3,	false },

@@ -87,6 +87,7 @@ struct waiting {
  * @youngest:	the time of the youngest record so far
  * @oldest:	the time of the oldest record so far
  * @outs:	the output of each CPU, opened at the first row
+ * @damaged:	the file contains branches that cannot be read
  */
 struct perf_data {
 	const char	*path;
@@ -104,12 +105,14 @@ struct perf_data {
 	struct perf_out	*outs;
 	size_t		nr_outs;
 	struct perf_aux	aux;
+	bool		damaged;
 };
 
 /* --- The file ------------------------------------------------------------------------- */
 
-static int damaged(const struct perf_data *d, const char *what)
+static int damaged(struct perf_data *d, const char *what)
 {
+	d->damaged = true;
 	msg_error("read", d->path, "offset %#llx: %s", (unsigned long long)ftello(d->file), what);
 	return -1;
 }
@@ -244,6 +247,11 @@ void perf_data_close(struct perf_data *d)
 bool perf_data_is_intel_bts(const struct perf_data *d)
 {
 	return d->intel_bts;
+}
+
+bool perf_data_is_damaged(const struct perf_data *d)
+{
+	return d->damaged;
 }
 
 bool perf_data_has_kernel_side(const struct perf_data *d)

@@ -19,6 +19,8 @@ struct writer;
 struct perf_data *perf_data_open(const char *path);
 void perf_data_close(struct perf_data *data);
 bool perf_data_is_intel_bts(const struct perf_data *data);
+/* Report whether perf_data_read() found branches that cannot be read. */
+bool perf_data_is_damaged(const struct perf_data *data);
 /*
  * Report whether branches in the kernel were recorded. If not, a file from intel_bts still contains
  * the branches from user space into the kernel.

@@ -117,6 +117,8 @@ check "import of intel_bts//u: truncated data is a loss" intel_lost
 cut_short() {
 	head -c 2000 bts_jumps.data >cut.data
 	status 1 says 'offset .*: the file is truncated' bts import -o cut.dat cut.data &&
+		says 'lost ? (entry cannot be read)' bts info cut.dat &&
+		says 'LOST branches (entry cannot be read)' bts report --tail 1 cut.dat &&
 		status 1 says 'not a perf.data file' bts import -o n.dat "$progs/bts_jumps" &&
 		status 1 says 'No such file' bts import -o n.dat no.data && [ ! -e n.dat ]
 }
