@@ -7,12 +7,16 @@
  * and a flag that is set if data is missing after the part. The command perf record copies parts of
  * the area into AUXTRACE records, which contain the parts' offsets. An AUXTRACE record may precede
  * or follow the AUX record for the same data.
+ *
+ * Files from bts dump contain no AUX records. In such a file, all branches of an AUXTRACE record
+ * have the time of the AUXTRACE record, which is the value "reference" of the time-stamp counter.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/mem.h"
 #include "perf_aux.h"
+#include "perf_task.h"
 
 enum { BLOCK = 1024 };
 
@@ -36,6 +40,17 @@ bool perf_aux_is_cut(const struct record_aux *r)
 	return r->flags & (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL);
 }
 
+/* Multiply the upper and the lower bits separately, so that no product overflows. */
+static uint64_t time_of(const struct perf_aux_clock *clock, uint64_t counter)
+{
+	uint64_t low = counter & ((1ULL << clock->shift) - 1);
+
+	if (!clock->mult)
+		return counter;
+	return clock->zero + (counter >> clock->shift) * clock->mult +
+	       (low * clock->mult >> clock->shift);
+}
+
 uint64_t perf_aux_data(struct perf_aux *aux, const struct perf_event_header *h, uint64_t at)
 {
 	const struct record_auxtrace *r = (const void *)h;
@@ -46,40 +61,74 @@ uint64_t perf_aux_data(struct perf_aux *aux, const struct perf_event_header *h, 
 	aux->parts = mem_realloc(aux->parts, aux->nr + 1, sizeof(*part));
 	part = &aux->parts[aux->nr++];
 	*part = (struct perf_aux_part) {
-		.tid = r->tid, .offset = r->offset, .size = r->size, .at = at,
+		.tid = r->tid, .cpu = r->cpu, .offset = r->offset, .size = r->size, .at = at,
+		.time = time_of(&aux->clock, r->reference),
 	};
 	return r->size;
 }
 
 /* Return the part of the task's AUX area that contains the byte at @offset. */
-static const struct perf_aux_part *find_part(const struct perf_aux *aux, int tid, uint64_t offset)
+static struct perf_aux_part *find_part(const struct perf_aux *aux, int tid, uint64_t offset)
 {
 	for (size_t i = aux->nr; i--;) {
-		const struct perf_aux_part *part = &aux->parts[i];
+		struct perf_aux_part *part = &aux->parts[i];
 
-		if ((int)part->tid == tid && offset >= part->offset &&
+		if (part->tid == tid && offset >= part->offset &&
 		    offset - part->offset < part->size)
 			return part;
 	}
 	return NULL;
 }
 
+/* Read at most BLOCK branches, and at most @size bytes. Return the number of branches. */
+static size_t read_part(struct perf_aux_part *part, FILE *file, uint64_t skip, uint64_t size,
+			struct bts_record *to)
+{
+	if (size > part->size - skip)
+		size = part->size - skip;
+	if (size > BLOCK * sizeof(*to))
+		size = BLOCK * sizeof(*to);
+	part->used = true;
+	if (fseeko(file, part->at + skip, SEEK_SET))
+		return 0;
+	return fread(to, sizeof(*to), size / sizeof(*to), file);
+}
+
 /* Read at most BLOCK branches from @offset to @end. Return the number of branches. */
 static size_t read_branches(const struct perf_aux *aux, FILE *file, int tid, uint64_t offset,
 			    uint64_t end, struct bts_record *to)
 {
-	const struct perf_aux_part *part = find_part(aux, tid, offset);
-	uint64_t skip, size;
+	struct perf_aux_part *part = find_part(aux, tid, offset);
 
-	if (!part)
-		return 0;
-	skip = offset - part->offset;
-	size = part->size - skip < end - offset ? part->size - skip : end - offset;
-	if (size > BLOCK * sizeof(*to))
-		size = BLOCK * sizeof(*to);
-	if (fseeko(file, part->at + skip, SEEK_SET))
-		return 0;
-	return fread(to, sizeof(*to), size / sizeof(*to), file);
+	return part ? read_part(part, file, offset - part->offset, end - offset, to) : 0;
+}
+
+void perf_aux_whole(struct perf_aux_part *part, FILE *file, struct perf_rows *rows,
+		    struct perf_out *out)
+{
+	const struct perf_task *t = perf_task_find(rows, part->tid);
+	const struct perf_id id = {
+		.pid = t ? t->pid : part->tid, .tid = part->tid, .time = part->time,
+	};
+	struct bts_record branches[BLOCK];
+	uint64_t skip = 0;
+	size_t nr;
+
+	do {
+		nr = read_part(part, file, skip, part->size - skip, branches);
+		perf_aux_branches(rows, out, &id, branches, nr);
+		skip += nr * sizeof(*branches);
+	} while (nr);
+}
+
+uint64_t perf_aux_unread(const struct perf_aux *aux)
+{
+	uint64_t unread = 0;
+
+	for (size_t i = 0; i < aux->nr; i++)
+		if (!aux->parts[i].used)
+			unread += aux->parts[i].size / sizeof(struct bts_record);
+	return unread;
 }
 
 void perf_aux_record(struct perf_aux *aux, FILE *file, struct perf_rows *rows,

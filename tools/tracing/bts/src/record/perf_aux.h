@@ -31,19 +31,37 @@ void perf_aux_branches(struct perf_rows *rows, struct perf_out *out, const struc
 /* Report whether branches are missing after the part that the AUX record @r describes. */
 bool perf_aux_is_cut(const struct record_aux *r);
 
-/* A part of a task's AUX area. The part begins at @offset in the area, and at @at in perf.data. */
+/**
+ * struct perf_aux_part - a part of a task's AUX area, from an AUXTRACE record
+ * @offset:	where the part begins in the area
+ * @at:		where the part begins in perf.data
+ * @used:	whether branches of the part were read
+ * @time:	when perf copied the part
+ */
 struct perf_aux_part {
-	uint32_t	tid;
-	uint64_t	offset, size, at;
+	int		tid, cpu;
+	uint64_t	offset, size, at, time;
+	bool		used;
+};
+
+/* The time of the time-stamp counter's value T is @zero + (T * @mult >> @shift). */
+struct perf_aux_clock {
+	uint64_t	shift, mult, zero;
 };
 
 struct perf_aux {
 	struct perf_aux_part	*parts;
 	size_t			nr;
+	struct perf_aux_clock	clock;
 };
 
 /* Store an AUXTRACE record, whose data begins at the file offset @at. Return the data's size. */
 uint64_t perf_aux_data(struct perf_aux *aux, const struct perf_event_header *h, uint64_t at);
+/* Add rows for all branches of a part that no AUX record describes. */
+void perf_aux_whole(struct perf_aux_part *part, FILE *file, struct perf_rows *rows,
+		    struct perf_out *out);
+/* Return the number of branches in parts of which no branch was read. */
+uint64_t perf_aux_unread(const struct perf_aux *aux);
 /* Add rows for the branches that an AUX record describes. */
 void perf_aux_record(struct perf_aux *aux, FILE *file, struct perf_rows *rows,
 		     struct perf_out *out, const struct perf_event_header *h,

@@ -9,7 +9,8 @@
  * N, all records up to the time of this newest record are sorted by time and delivered.
  *
  * With intel_bts, the branches are in AUXTRACE records, which contain no time. The kernel delivers
- * the branches in portions, and writes an AUX record with the time of each portion.
+ * the branches in portions, and writes an AUX record with the time of each portion. If the file
+ * contains no AUX records, each AUXTRACE record is delivered at the time at which it was written.
  *
  * Every number in the file is checked before use.
  */
@@ -54,6 +55,13 @@ enum {
 
 #define AUXTRACE_INTEL_BTS	2
 
+/* The record AUXTRACE_INFO. The last field that bts needs is @time_zero. */
+struct auxtrace_info {
+	struct perf_event_header	header;
+	uint32_t			type, reserved;
+	uint64_t			pmu_type, time_shift, time_mult, time_zero;
+};
+
 struct section {
 	uint64_t	offset, size;
 };
@@ -72,6 +80,12 @@ struct attr {
 	bool			kernel;
 };
 
+/* A waiting record that stands for the AUXTRACE record aux.parts[@part]. */
+struct waiting_part {
+	struct perf_event_header	header;
+	uint64_t			part;
+};
+
 /* A record that waits for older records. Its bytes begin at offset @at of perf_data.bytes. */
 struct waiting {
 	uint64_t	time;
@@ -87,6 +101,7 @@ struct waiting {
  * @youngest:	the time of the youngest record so far
  * @oldest:	the time of the oldest record so far
  * @outs:	the output of each CPU, opened at the first row
+ * @untimed:	the file contains no AUX records
  * @damaged:	the file contains branches that cannot be read
  */
 struct perf_data {
@@ -105,7 +120,7 @@ struct perf_data {
 	struct perf_out	*outs;
 	size_t		nr_outs;
 	struct perf_aux	aux;
-	bool		damaged;
+	bool		untimed, damaged;
 };
 
 /* --- The file ------------------------------------------------------------------------- */
@@ -173,6 +188,25 @@ static int read_attrs(struct perf_data *d)
 	return nr ? 0 : damaged(d, "the file contains no events");
 }
 
+static uint64_t end_of_records(const struct perf_data *d)
+{
+	uint64_t end = d->header.data.offset + d->header.data.size;
+
+	/* If the data's size is too large, or is 0 because perf was killed, read the whole file. */
+	return d->header.data.size && end <= d->size ? end : d->size;
+}
+
+static void read_clock(struct perf_data *d, uint64_t at)
+{
+	struct auxtrace_info info;
+
+	if (read_at(d, at, &info, sizeof(info)) && info.header.size >= sizeof(info) &&
+	    info.time_shift < 64)
+		d->aux.clock = (struct perf_aux_clock) {
+			.shift = info.time_shift, .mult = info.time_mult, .zero = info.time_zero,
+		};
+}
+
 /* Report whether the AUX data is from intel_bts. The record AUXTRACE_INFO contains the PMU type. */
 static bool find_intel_bts(struct perf_data *d)
 {
@@ -184,12 +218,33 @@ static bool find_intel_bts(struct perf_data *d)
 
 	while (read_at(d, at, &record, sizeof(record)) &&
 	       record.header.size >= sizeof(record.header)) {
-		if (record.header.type == AUXTRACE_INFO)
+		if (record.header.type == AUXTRACE_INFO) {
+			read_clock(d, at);
 			return record.type == AUXTRACE_INTEL_BTS;
+		}
 		/* AUXTRACE_INFO never follows these records, so end the search. */
 		if (record.header.type == AUXTRACE || record.header.type == FINISHED_ROUND)
 			return false;
 		at += record.header.size;
+	}
+	return false;
+}
+
+static bool has_aux_records(struct perf_data *d)
+{
+	uint64_t at = d->header.data.offset, end = end_of_records(d);
+	struct {
+		struct perf_event_header	header;
+		uint64_t			data;	/* of AUXTRACE */
+	} record;
+
+	while (at < end && read_at(d, at, &record, sizeof(record)) &&
+	       record.header.size >= sizeof(record.header)) {
+		if (record.header.type == PERF_RECORD_AUX)
+			return true;
+		at += record.header.size;
+		if (record.header.type == AUXTRACE)
+			at += record.data < end ? record.data : end;
 	}
 	return false;
 }
@@ -222,6 +277,7 @@ struct perf_data *perf_data_open(const char *path)
 	if (read_attrs(d))
 		goto fail;
 	d->intel_bts = find_intel_bts(d);
+	d->untimed = d->intel_bts && !has_aux_records(d);
 	if (has_branches(d))
 		return d;
 	msg_error("read", path, "no branches; record them with perf record -e branches:u -c 1 -d");
@@ -437,13 +493,36 @@ static int by_time(const void *left, const void *right)
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
+static void note_time(struct perf_data *d, uint64_t time)
+{
+	d->youngest = time > d->youngest ? time : d->youngest;
+	if (time && (!d->oldest || time < d->oldest))
+		d->oldest = time;
+}
+
+static int deliver_part(struct perf_data *d, struct perf_rows *rows, struct writer *w,
+			struct perf_aux_part *part)
+{
+	struct perf_out *out = out_of(d, w, part->cpu);
+
+	if (!out)
+		return -1;
+	note_time(d, part->time);
+	perf_aux_whole(part, d->file, rows, out);
+	return 0;
+}
+
 static int deliver(struct perf_data *d, struct perf_rows *rows, struct writer *w,
 		   const struct perf_event_header *h)
 {
-	const struct perf_format *format = format_of(d, h);
+	const struct perf_format *format;
 	struct perf_id id;
 	struct perf_out *out;
 
+	if (h->type == AUXTRACE)
+		return deliver_part(d, rows, w,
+				    &d->aux.parts[((const struct waiting_part *)h)->part]);
+	format = format_of(d, h);
 	perf_id_read(h, format, &id);
 	out = out_of(d, w, id.cpu);
 	if (!out)
@@ -479,20 +558,39 @@ static int deliver_until(struct perf_data *d, struct perf_rows *rows, struct wri
 	return 0;
 }
 
+static void wait_until(struct perf_data *d, const struct perf_event_header *h, uint64_t time)
+{
+	if (d->nr == d->room) {
+		d->room = d->room ? 2 * d->room : 1024;
+		d->list = mem_realloc(d->list, d->room, sizeof(*d->list));
+	}
+	d->list[d->nr++] = (struct waiting) { .time = time, .at = d->bytes.size };
+	bytes_add(&d->bytes, h, h->size);
+}
+
 static void wait(struct perf_data *d, const struct perf_event_header *h)
 {
 	struct perf_id id;
 
 	perf_id_read(h, format_of(d, h), &id);
-	if (d->nr == d->room) {
-		d->room = d->room ? 2 * d->room : 1024;
-		d->list = mem_realloc(d->list, d->room, sizeof(*d->list));
-	}
-	d->list[d->nr++] = (struct waiting) { .time = id.time, .at = d->bytes.size };
-	bytes_add(&d->bytes, h, h->size);
-	d->youngest = id.time > d->youngest ? id.time : d->youngest;
-	if (id.time && (!d->oldest || id.time < d->oldest))
-		d->oldest = id.time;
+	wait_until(d, h, id.time);
+	note_time(d, id.time);
+}
+
+/*
+ * Add the part that an AUXTRACE record contains. perf copies a part later than it copies other
+ * records of the same round, so do not note the time of the part before its delivery.
+ */
+static uint64_t add_part(struct perf_data *d, const struct perf_event_header *h, uint64_t at)
+{
+	struct waiting_part waiting = {
+		.header = { .type = AUXTRACE, .size = sizeof(waiting) }, .part = d->aux.nr,
+	};
+	uint64_t size = perf_aux_data(&d->aux, h, at);
+
+	if (d->untimed && waiting.part < d->aux.nr)
+		wait_until(d, &waiting.header, d->aux.parts[waiting.part].time);
+	return size;
 }
 
 /* Handle a record that perf itself wrote, and advance @at past the record's data. */
@@ -508,7 +606,7 @@ static int user_record(struct perf_data *d, struct perf_rows *rows, struct write
 		d->flush = d->youngest;
 		return ret;
 	case AUXTRACE:
-		size = perf_aux_data(&d->aux, h, *at);
+		size = add_part(d, h, *at);
 		if (size > d->size - *at)
 			return damaged(d, "the file is truncated in the branches of intel_bts");
 		*at += size;
@@ -521,14 +619,11 @@ static int user_record(struct perf_data *d, struct perf_rows *rows, struct write
 
 static int read_records(struct perf_data *d, struct perf_rows *rows, struct writer *w)
 {
-	uint64_t at = d->header.data.offset, end = at + d->header.data.size;
+	uint64_t at = d->header.data.offset, end = end_of_records(d);
 	char *room = mem_alloc(1 << 16);
 	struct perf_event_header *h = (void *)room;
 	int ret = 0;
 
-	/* If the data's size is too large, or is 0 because perf was killed, read the whole file. */
-	if (!d->header.data.size || end > d->size)
-		end = d->size;
 	while (!ret && at < end) {
 		if (!read_at(d, at, h, sizeof(*h)) || h->size < sizeof(*h) ||
 		    h->size > end - at || !read_at(d, at, h, h->size)) {
@@ -547,12 +642,25 @@ static int read_records(struct perf_data *d, struct perf_rows *rows, struct writ
 	return ret;
 }
 
+/* Report the branches that no AUX record describes, because the kernel lost the AUX record. */
+static int check_unread(struct perf_data *d)
+{
+	uint64_t unread = d->intel_bts ? perf_aux_unread(&d->aux) : 0;
+
+	if (!unread)
+		return 0;
+	d->damaged = true;
+	msg_error("read", d->path, "%llu branches have no AUX record", (unsigned long long)unread);
+	return -1;
+}
+
 int perf_data_read(struct perf_data *d, struct perf_rows *rows, struct writer *w)
 {
 	int ret = read_records(d, rows, w);
 
 	/* Even after a failure, deliver the waiting records, because these records are good. */
 	ret |= deliver_until(d, rows, w, UINT64_MAX);
+	ret = ret ? ret : check_unread(d);
 	for (size_t i = 0; i < d->nr_outs; i++) {
 		if (!d->outs[i].pages)
 			continue;

@@ -114,6 +114,17 @@ intel_lost() {
 		says 'LOST branches (ring buffer full)' bts report --no-lines lost.dat
 }
 check "import of intel_bts//u: truncated data is a loss" intel_lost
+# Clear the size in the AUX record (type 11), so that the record describes no branches.
+intel_unread() {
+	python3 -c 'import struct, sys
+data = bytearray(sys.stdin.buffer.read())
+at = data.index(struct.pack("<IHH", 11, 0, 48)) + 16
+struct.pack_into("<Q", data, at, 0)
+sys.stdout.buffer.write(data)' <bts_jumps-intel.data >unread.data
+	status 1 says '[0-9] branches have no AUX record' bts import -o unread.dat unread.data &&
+		says 'lost ? (entry cannot be read)' bts info unread.dat
+}
+check "import of intel_bts//: branches without an AUX record are a loss" intel_unread
 cut_short() {
 	head -c 2000 bts_jumps.data >cut.data
 	status 1 says 'offset .*: the file is truncated' bts import -o cut.dat cut.data &&

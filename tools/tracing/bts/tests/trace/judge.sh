@@ -995,6 +995,31 @@ judge_perf() {
 		perf_branches && [ "$(calls_in_perf twice)" -eq 20 ] && [ "$(calls_in_perf thrice)" -eq 10 ]
 }
 
+# Print the branches of each task, in order.
+branches_of() { # TRACE
+	"$bts" dump -f csv "$1" 2>/dev/null |
+		awk -F, 'NR > 1 && $9 != "row" { print $3, $5, $7 }' | sort -s -k 1,1
+}
+
+# The dump has no AUX records, so its AUXTRACE records are the only source of the times.
+judge_import() {
+	for trace in calls signals kernel-tree; do
+		branches_of "$trace.dat" >"$work/wanted"
+		"$bts" dump -f perf -o "$work/perf.data" "$trace.dat" 2>/dev/null &&
+			"$bts" import -o "$work/import.dat" "$work/perf.data" 2>"$work/said" &&
+			branches_of "$work/import.dat" | cmp "$work/wanted" - &&
+			grep -q ' 1 task, .*nothing lost' "$work/said" || return 1
+	done
+	head -c 200000 "$work/perf.data" >"$work/cut.data"
+	! "$bts" import -o "$work/import.dat" "$work/cut.data" 2>"$work/said" &&
+		grep -q 'the file is truncated' "$work/said" &&
+		"$bts" info "$work/import.dat" | grep -q 'lost ? (entry cannot be read)' &&
+		"$bts" report --no-lines --tail 1 "$work/import.dat" |
+			grep -q 'LOST branches (entry cannot be read)' &&
+		branches_of "$work/import.dat" >"$work/a" && [ "$(wc -l <"$work/a")" -gt 8000 ] &&
+		head -n "$(wc -l <"$work/a")" "$work/wanted" | cmp - "$work/a"
+}
+
 # The program computes fib(12) in calls.dat, and fib(13) in calls-more.dat. In calls-more.dat, each
 # of the F(12) = 144 calls of fib(1) becomes a call of fib(2), which makes two more calls.
 judge_diff() {
@@ -1286,6 +1311,7 @@ judge discarded - "discarded functions, lld" judge_discarded discard-lld
 judge untyped - "functions whose symbols have no type and no size" judge_untyped
 judge stubs - "stubs in a static program, lld" judge_stubs
 judge perf perf "perf script prints each branch of the dump" judge_perf
+judge import - "import of the dump for perf, whole and cut" judge_import
 judge losses - "present and lost branches together are the whole trace" judge_losses
 judge clones python3 "processes at different addresses have the same branches and calls" \
 	judge_clones
