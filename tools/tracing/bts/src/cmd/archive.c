@@ -158,7 +158,7 @@ static void put_tasks(const struct archived *all, const struct pipe *pipe)
 		for (const struct task *task = pipe->tasks; task; task = task->list_next)
 			if (task->pid > 0)
 				names_get(&names, task->tgid);
-		archive_tasks(all->trace, &names, geteuid());
+		archive_tasks(all->trace, &names, geteuid(), pipe->objects.ended);
 	}
 	names_free(&names);
 }

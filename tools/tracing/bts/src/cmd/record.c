@@ -294,7 +294,7 @@ void recording_save_archive(const struct writer *w, const char *path,
 	recording_leave_archive(writer_kept_old(w), path);
 	if (code)
 		kernel_code_save(path, code);
-	archive_tasks(path, names, user);
+	archive_tasks(path, names, user, INT64_MAX);
 }
 
 char *recording_cmdlines(const struct names *names)

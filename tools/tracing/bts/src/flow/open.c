@@ -55,6 +55,7 @@ bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
 	formats_read(&v->formats, v->dat);
 	objects_init(&p->objects, path, v->dat->uname.text);
 	p->objects.began = began(v->dat->info.text);
+	p->objects.ended = p->objects.began + stats_number(v->dat->info.text, "seconds");
 	/*
 	 * If the trace does not contain these options, the branches show whether user space and the
 	 * kernel are recorded.
@@ -170,7 +171,7 @@ static void add_changed(const struct pipe *p, struct bytes *out)
 
 	for (const struct object *o = p->objects.list; o; o = o->next)
 		if (o->proof != OBJECT_PROVEN)
-			bytes_format(out, "# %s: %s\n", o->path, words[o->proof]);
+			bytes_format(out, "# %s: %s\n", object_names_path(o), words[o->proof]);
 }
 
 static void add_changed_json(const struct pipe *p, struct bytes *out)
@@ -187,7 +188,7 @@ static void add_changed_json(const struct pipe *p, struct bytes *out)
 		if (o->proof == OBJECT_PROVEN)
 			continue;
 		bytes_format(out, "%s{\"path\":", comma);
-		bytes_json(out, o->path);
+		bytes_json(out, object_names_path(o));
 		bytes_format(out, ",\"state\":\"%s\"}", words[o->proof]);
 		comma = ",";
 	}

@@ -273,7 +273,8 @@ static uid_t task_user(int pid, uid_t user)
  * Save a perf-PID.map file. Any user can create such a file in /tmp, so check the owner of the open
  * file. Return false if the file cannot be opened.
  */
-static bool archive_map_from(const char *trace, const char *name, const char *from, uid_t user)
+static bool archive_map_from(const char *trace, const char *name, const char *from, uid_t user,
+			     int64_t until)
 {
 	struct stat st;
 	int in = path_open(from, O_NOFOLLOW, &st);
@@ -282,6 +283,9 @@ static bool archive_map_from(const char *trace, const char *name, const char *fr
 		return false;
 	if (st.st_uid && st.st_uid != geteuid() && st.st_uid != user)
 		msg_warn("%s: not archived, because the file belongs to another user", from);
+	else if (st.st_ctime >= until)
+		msg_warn("%s: not archived, because the file may have changed since the recording",
+			 from);
 	else if (st.st_size > MAP_MAX)
 		msg_warn("%s: not archived, because the file is too large", from);
 	else
@@ -291,20 +295,20 @@ static bool archive_map_from(const char *trace, const char *name, const char *fr
 }
 
 /* The task may have its own /tmp, so try the task's /tmp first. */
-static void archive_map(const char *trace, int pid, uid_t user)
+static void archive_map(const char *trace, int pid, uid_t user, int64_t until)
 {
 	char *name = mem_format("perf-%d.map", pid);
 	char *own = mem_format("/proc/%d/root/tmp/%s", pid, name);
 	char *common = mem_format("/tmp/%s", name);
 
-	if (!archive_map_from(trace, name, own, user))
-		archive_map_from(trace, name, common, user);
+	if (!archive_map_from(trace, name, own, user, until))
+		archive_map_from(trace, name, common, user, until);
 	free(common);
 	free(own);
 	free(name);
 }
 
-void archive_tasks(const char *trace, const struct names *names, uid_t user)
+void archive_tasks(const char *trace, const struct names *names, uid_t user, int64_t until)
 {
 	archive_vdso(trace, false);
 	archive_vdso(trace, true);
@@ -312,6 +316,6 @@ void archive_tasks(const char *trace, const struct names *names, uid_t user)
 		int pid = names->slots[i].pid;
 
 		if (pid > 0)
-			archive_map(trace, pid, task_user(pid, user));
+			archive_map(trace, pid, task_user(pid, user), until);
 	}
 }

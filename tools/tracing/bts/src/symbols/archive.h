@@ -53,9 +53,10 @@ int archive_copy(const char *trace, const char *name, const char *from, int flag
 
 /*
  * Save the vDSO of the running kernel, and the perf-PID.map files, which may disappear when the
- * tasks end. Assume that @user was the owner of the tasks that have ended.
+ * tasks end. Assume that @user was the owner of the tasks that have ended. Do not save a map that
+ * has changed at the time @until (in seconds) or later.
  */
-void archive_tasks(const char *trace, const struct names *names, uid_t user);
+void archive_tasks(const char *trace, const struct names *names, uid_t user, int64_t until);
 /* Remove FILE.archive and its contents. */
 void archive_remove(const char *trace);
 /* Remove a directory and its contents. Do not follow links, which another user may have made. */

@@ -118,10 +118,40 @@ static void keep_last(struct loads *all)
 	all->nr = nr;
 }
 
-static void read_map(struct object *o, struct sym_list *list)
+/*
+ * Every user can write to /tmp, and another process may have had the same PID. So a map outside the
+ * archive must belong to root or to this user, and its names are unproven if the map has changed
+ * since the recording ended.
+ */
+static int open_map(struct object *o)
 {
 	struct stat st;
-	int fd = o->jit_map ? path_open(o->jit_map, 0, &st) : -1;
+	int fd = path_open(o->jit_map, o->jit_archived ? 0 : O_NOFOLLOW, &st);
+
+	if (fd < 0 || o->jit_archived)
+		return fd;
+	if (st.st_uid && st.st_uid != geteuid()) {
+		o->proof = OBJECT_MISSING;
+		close(fd);
+		return -1;
+	}
+	if (st.st_ctime >= o->jit_ended)
+		o->proof = OBJECT_UNPROVEN;
+	return fd;
+}
+
+static const char *map_name(struct object *o, const char *name)
+{
+	char *marked = mem_format("%s%s", name, o->proof == OBJECT_UNPROVEN ? "?" : "");
+	const char *kept = object_string(o, marked);
+
+	free(marked);
+	return kept;
+}
+
+static void read_map(struct object *o, struct sym_list *list)
+{
+	int fd = o->jit_map ? open_map(o) : -1;
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	struct loads all = {};
 	char *line = NULL;
@@ -135,7 +165,7 @@ static void read_map(struct object *o, struct sym_list *list)
 		name = rest + strspn(rest, " ");
 		if (addr && size && *name)
 			*add_load(&all) = (struct load) {
-				.addr = addr, .size = size, .name = object_string(o, name),
+				.addr = addr, .size = size, .name = map_name(o, name),
 				.offset = nr,
 			};
 	}
@@ -238,8 +268,5 @@ void jit_syms(struct object *o)
 	if (list.nr)
 		object_set_syms(o, &list);
 	free(list.list);
-	free(o->jit_map);
-	free(o->jit_dump);
-	o->jit_map = NULL;
-	o->jit_dump = NULL;
+	o->jit_unread = false;
 }

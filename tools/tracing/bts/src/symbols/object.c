@@ -300,6 +300,9 @@ struct object *object_get(struct objects *all, const struct object_key *key)
 	if (!object_is_file(key->path)) {
 		o->jit_map = mem_format("%s/perf-%d.map", all->archive ? all->archive : "/tmp",
 					key->tgid);
+		o->jit_unread = true;
+		o->jit_archived = all->archive;
+		o->jit_ended = all->ended;
 		return o;
 	}
 	if (!jit_is_dump(key->path)) {
@@ -316,12 +319,17 @@ struct sym *object_sym(struct object *o, uint64_t addr)
 {
 	size_t nr;
 
-	if (o->jit_map)
+	if (o->jit_unread)
 		jit_syms(o);
 	nr = sorted_upto(o->syms, o->nr_syms, sizeof(*o->syms), addr);
 	if (nr && addr < o->syms[nr - 1].end)
 		return &o->syms[nr - 1];
 	return &o->whole;
+}
+
+const char *object_names_path(const struct object *o)
+{
+	return o->jit_map ? o->jit_map : o->path;
 }
 
 bool object_is_named(const struct object *o, const char *name)

@@ -115,8 +115,11 @@ enum object_proof {
  *		object
  * @lsda:	lsda.c: landing pads of exceptions
  * @inlines:	inlines.c: inlined calls
- * @jit_map:	jit.c: the path of a perf-PID.map that is still unread, or NULL
- * @jit_dump:	jit.c: the path of a jit-PID.dump that is still unread, or NULL
+ * @jit_map:	jit.c: the path of a perf-PID.map, or NULL
+ * @jit_dump:	jit.c: the path of a jit-PID.dump, or NULL
+ * @jit_unread:	these files are still unread
+ * @jit_archived: @jit_map is in the archive
+ * @jit_ended:	the end of the recording, in seconds; 0 if unknown
  */
 struct object {
 	char		*name;
@@ -161,6 +164,9 @@ struct object {
 	struct inline_table *inlines;
 	char		*jit_map;
 	char		*jit_dump;
+	bool		jit_unread;
+	bool		jit_archived;
+	int64_t		jit_ended;
 	struct object	*next;
 	void		*priv;
 };
@@ -179,8 +185,8 @@ struct object_key {
 };
 
 /*
- * All objects of a trace. The member @archive is NULL if the trace has no archive, and @began is
- * the start of the recording in seconds, or 0 if unknown.
+ * All objects of a trace. The member @archive is NULL if the trace has no archive. The members
+ * @began and @ended are the start and the end of the recording in seconds, or 0 if unknown.
  */
 struct objects {
 	struct object	*list;
@@ -188,7 +194,7 @@ struct objects {
 	struct object	*nowhere;
 	char		*archive;
 	const char	*uname;
-	int64_t		began;
+	int64_t		began, ended;
 	bool		user_only;
 };
 
@@ -206,6 +212,9 @@ struct object *object_new(struct objects *all, const char *name, const char *pat
 
 /* Report whether @name is the name or path of the object. Brackets as in [kernel] are optional. */
 bool object_is_named(const struct object *o, const char *name);
+
+/* Return the path of the file from which the object's names were read. */
+const char *object_names_path(const struct object *o);
 
 /* Report whether @path is the name of a vDSO: [vdso], or [vdso32] for a 32-bit program. */
 bool object_is_vdso(const char *path);

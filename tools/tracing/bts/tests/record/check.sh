@@ -41,7 +41,7 @@ rm -f "$dir/odd-3.dat"
 ODD_CALLS=3 "$dir/odd" "$dir/odd-3.dat"
 rm -f "$dir/odd-stacks.dat"
 ODD_STACKS=10000 "$dir/odd" "$dir/odd-stacks.dat"
-python3 "$here/output.py" "$bts" "$dir/odd.dat" || status=1
+python3 "$here/output.py" "$bts" "$dir/odd.dat" "$dir/odd" || status=1
 python3 "$here/killed.py" "$bts" "$dir/killed" "$dir" || status=1
 python3 "$here/deep.py" "$bts" "$dir/deep.dat" || status=1
 exit $status

@@ -11,6 +11,9 @@
  * With ODD_STACKS=N, the functions have ordinary names, and two fibers wait in the same functions.
  * Fiber A waits first, but fiber B continues first. Fiber B calls leaf() N times before it waits,
  * and calls park() MORE times after it has continued.
+ *
+ * With ODD_PID, the task has this PID, the trace has no archive, and ODD_INFO contains more lines
+ * of the BTS section.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -25,8 +28,9 @@
 
 #define ODD	"q\"\\<i>&\303\274\377\033]0;x\a\302\233"
 #define ODD_FILE	"/\033]0;x\a"
-#define PID	77
 #define CODE	0x10000
+
+static int pid = 77;
 
 static void put_map(struct pages *p, const char *path, uint64_t addr, uint64_t length)
 {
@@ -35,7 +39,7 @@ static void put_map(struct pages *p, const char *path, uint64_t addr, uint64_t l
 		char		path[8];
 	} __attribute__((packed)) map = {
 		.row = {
-			.entry = { .type = MADE_MAP, .pid = PID }, .pid = PID, .tgid = PID,
+			.entry = { .type = MADE_MAP, .pid = pid }, .pid = pid, .tgid = pid,
 			.addr = addr, .len = length, .path = sizeof(map.row) | 8U << 16,
 		},
 	};
@@ -49,7 +53,7 @@ static void put_program(struct pages *p, uint64_t from)
 {
 	put_map(p, "/throws", 0x400000, 0x100000);
 	for (uint64_t at = from; at < from + 0x400; at += 16)
-		pages_branch(p, PID, 2500, at, at + 16);
+		pages_branch(p, pid, 2500, at, at + 16);
 }
 
 #define MORE	5
@@ -64,7 +68,7 @@ static const char stacks_map[] =
 static void go(struct pages *p, unsigned int from, unsigned int at, unsigned int to,
 	       unsigned int offset)
 {
-	pages_branch(p, PID, 2000, CODE + 0x100 * from + at, CODE + 0x100 * to + offset);
+	pages_branch(p, pid, 2000, CODE + 0x100 * from + at, CODE + 0x100 * to + offset);
 }
 
 /* Call a function that calls no other function. A call instruction has four bytes. */
@@ -126,12 +130,12 @@ static void put_stacks(struct pages *p, int leaves)
 static void put_rows(struct pages *p, uint64_t program)
 {
 	struct made_arrives arrives = {
-		.entry = { .type = MADE_ARRIVES, .pid = PID }, .comm = ODD, .pid = PID,
-		.tgid = PID, .user_ip = CODE,
+		.entry = { .type = MADE_ARRIVES, .pid = pid }, .comm = ODD, .pid = pid,
+		.tgid = pid, .user_ip = CODE,
 	};
 	struct made_departs departs = {
-		.entry = { .type = MADE_DEPARTS, .pid = PID }, .comm = ODD, .pid = PID,
-		.tgid = PID, .user_ip = CODE + 8,
+		.entry = { .type = MADE_DEPARTS, .pid = pid }, .comm = ODD, .pid = pid,
+		.tgid = pid, .user_ip = CODE + 8,
 	};
 	const char *calls = getenv("ODD_CALLS"), *stacks = getenv("ODD_STACKS");
 
@@ -141,13 +145,13 @@ static void put_rows(struct pages *p, uint64_t program)
 	if (stacks)
 		put_stacks(p, atoi(stacks));
 	for (int i = 0; !stacks && i < (calls ? atoi(calls) : 2); i++) {
-		pages_branch(p, PID, 2000, CODE + 4, CODE + 0x100);
-		pages_branch(p, PID, 2000, CODE + 0x104, CODE + 8);
+		pages_branch(p, pid, 2000, CODE + 4, CODE + 0x100);
+		pages_branch(p, pid, 2000, CODE + 0x104, CODE + 8);
 	}
 	if (program)
 		put_program(p, program);
 	if (!stacks)
-		pages_lost(p, 3000, PID, 1);
+		pages_lost(p, 3000, pid, 1);
 	pages_row(p, 4000, &departs, sizeof(departs));
 }
 
@@ -156,27 +160,33 @@ static int put_names(const char *trace)
 	static const char map[] = "10000 100 outer" ODD "\n10100 100 inner" ODD "\n";
 	const char *names = getenv("ODD_STACKS") ? stacks_map : map;
 
+	if (getenv("ODD_PID"))
+		return 0;
 	return archive_put(trace, "perf-77.map", names, strlen(names));
 }
 
 int main(int argc, char **argv)
 {
+	const char *number = getenv("ODD_PID"), *added = getenv("ODD_INFO");
+	char *info = mem_format("\ncommand: " ODD "\npid: 1\npid: 2\nbranches: 4\ntasks: 1\n"
+				"owner: bts\nbuffer_full: 1\nrows_lost: 3\n%s",
+				added ? added : "");
 	char *none[] = { NULL };
 	struct writer *w = argc >= 2 ? writer_create(argv[1], MADE_PAGE) : NULL;
 	struct pages *p = NULL;
 	int failed = 1;
 
+	pid = number ? atoi(number) : pid;
 	if (w && !made_formats_write(w, false))
 		p = pages_open(w, 0);
 	if (p) {
 		put_rows(p, argc == 3 ? strtoull(argv[2], NULL, 16) : 0);
 		failed = pages_close(p) ||
-			 writer_finish(w, "77 " ODD "\n", "[local]", none, 1,
-				       "\ncommand: " ODD "\npid: 1\npid: 2\nbranches: 4\ntasks: 1\n"
-				       "owner: bts\nbuffer_full: 1\nrows_lost: 3\n") ||
+			 writer_finish(w, "77 " ODD "\n", "[local]", none, 1, info) ||
 			 put_names(argv[1]);
 	}
 	if (w)
 		writer_free(w);
+	free(info);
 	return failed;
 }

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Check that bts prints valid JSON and HTML for a hostile trace, and cannot harm a terminal.
 
-    output.py BTS TRACE     print KTAP. odd.c made TRACE, and TRACE-3 with three calls
+    output.py BTS TRACE ODD     print KTAP
+
+The program ODD made TRACE, and TRACE-3 with three calls.
 
 In TRACE-stacks, the first guess at a stack is wrong. Check that bts corrects this guess everywhere.
 """
@@ -13,9 +15,10 @@ import pty
 import shutil
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree
 
-BTS, TRACE = sys.argv[1:]
+BTS, TRACE, MAKER = sys.argv[1:]
 NUMBER = 0
 # The tool prints U+FFFD for the invalid byte of a name.
 ODD = 'q"\\<i>&\u00fc\ufffd\x1b]0;x\a\x9b'
@@ -150,6 +153,47 @@ def flame():
     return [e for e in root.iter() if e.text and e.text.startswith('inner' + shown(ODD))] != []
 
 
+def names_of_map(began):
+    """Make a trace of 5 seconds without an archive. Return what bts top and bts archive print."""
+    trace = TRACE.replace('.dat', '-map.dat')
+    for path in trace, trace + '.old':
+        if os.path.exists(path):
+            os.unlink(path)
+    info = time.strftime('date: %Y-%m-%d %H:%M:%S +0000\nseconds: 5.000\n', time.gmtime(began))
+    subprocess.run([MAKER, trace], check=True, env={
+        **os.environ, 'ODD_STACKS': '1', 'ODD_PID': str(os.getpid()), 'ODD_INFO': info})
+    names = run('top', '-n', '0', trace)
+    said = subprocess.run([BTS, 'archive', trace], stderr=subprocess.PIPE,
+                          stdout=subprocess.DEVNULL, check=False).stderr
+    archived = f'perf-{os.getpid()}.map' in os.listdir(trace + '.archive')
+    subprocess.run(['rm', '-r', trace + '.archive'], check=True)
+    return names, said, archived
+
+
+def check_map():
+    """Check the names from /tmp/perf-PID.map, which any user can write at any time."""
+    path = f'/tmp/perf-{os.getpid()}.map'
+    with open(path, 'x', encoding='ascii') as file:
+        file.write('10500 100 leaf\n')
+    try:
+        names, _, archived = names_of_map(time.time() + 100)
+        result(b' leaf  ' in names and path.encode() not in names and archived,
+               'a JIT map that is older than the trace')
+        names, said, archived = names_of_map(time.time() - 100)
+        result(b' leaf?  ' in names and f'# {path}: may have changed'.encode() in names and
+               b'not archived, because the file may have changed' in said and not archived,
+               'a JIT map that is newer than the trace')
+        if os.geteuid():
+            result(True, 'a JIT map of another user # SKIP not root')
+            return
+        os.chown(path, 65534, 65534)
+        names, said, archived = names_of_map(time.time() + 100)
+        result(b'leaf' not in names and f'# {path}: cannot be read'.encode() in names and
+               b'belongs to another user' in said and not archived, 'a JIT map of another user')
+    finally:
+        os.unlink(path)
+
+
 def shown(name):
     """Return a name as pages and pictures show it."""
     return name.replace('\x1b', '\\u001b').replace('\a', '\\u0007').replace('\x9b', '\\u009b')
@@ -259,6 +303,7 @@ def main():
     result(times(), '--time')
     result(overwrites(), 'no command writes over its input')
     result(keeps_output(), 'cover: an older output is kept if the trace cannot be opened')
+    check_map()
     sys.exit(1 if FAILED else 0)
 
 

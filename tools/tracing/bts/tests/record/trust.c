@@ -205,15 +205,15 @@ static void test_map(void)
 	names_get(&names, getpid());
 	put(map, "1000 10 f\n");
 	foreign_owner = true;
-	archive_tasks("c", &names, geteuid());
+	archive_tasks("c", &names, geteuid(), INT64_MAX);
 	ok(!archive_has("c", name), "a map of another user is not archived");
 	foreign_owner = false;
-	archive_tasks("c", &names, geteuid());
+	archive_tasks("c", &names, geteuid(), INT64_MAX);
 	ok(archive_has("c", name), "a map of the task's user is archived");
 	archive_remove("c");
 	unlink(map);
 	link_to("/etc/passwd", map);
-	archive_tasks("c", &names, geteuid());
+	archive_tasks("c", &names, geteuid(), INT64_MAX);
 	ok(!archive_has("c", name), "a link to a map is not archived");
 	unlink(map);
 	names_free(&names);
