@@ -5,9 +5,9 @@
  * perf owns the counters, the PMI's vector, and the Debug Store (DS) area, which BTS and PEBS
  * share. A claim borrows the BTS half of this area, and fails with -EBUSY if perf already uses
  * BTS. While BTS is claimed, perf's own BTS events fail with -EBUSY. For a claim, perf allocates
- * the buffers and maps them in the cpu_entry_area, which KPTI's user page tables contain, too.
+ * the buffers and maps them in the cpu_entry_area. KPTI's user page tables map this area, too.
  * perf writes MSR_IA32_DS_AREA on each online CPU immediately, and on other CPUs when they come
- * online. Until the release, the claim counts as an active event of perf, so perf's PMI handler
+ * online. Until the release, perf counts the claim as an active event, so perf's PMI handler
  * keeps unmasking the PMI in the local APIC.
  *
  * A CPU starts to use BTS in the ONLINE section of CPU hotplug, before ordinary tasks run on
@@ -71,7 +71,7 @@ unsigned int ds_bts_traits(int cpu)
 }
 
 /*
- * Ask the client what to record, and record it even if idle PMIs have stopped the recording.
+ * Ask the client what to record. Resume a recording that idle PMIs (DS_IDLE_PMIS) have stopped.
  * Context: this CPU, BTS off.
  */
 static void ds_ask(struct ds_bts_cpu *c)
@@ -131,8 +131,8 @@ static bool ds_must_flush(int cpu, void *unused)
 /**
  * ds_bts_flush_all - make the CPUs hand over their records
  *
- * This function skips each CPU that does not record, unless the client's pending() returns true
- * for that CPU.
+ * This function skips each CPU that does not record, unless the client's pending() returns
+ * true.
  *
  * Context: Process context, interrupts on. BTS is claimed.
  */
@@ -163,10 +163,10 @@ void ds_bts_flush_cpu(void)
 /**
  * ds_bts_crash - drain every CPU and stop, because the kernel oopses or panics
  *
- * If this CPU crashes during a drain, the records of this drain stay in the buffer. After the
- * crash, each CPU records nothing until it calls the client's turn() again. If two CPUs crash at
- * the same time, each of them requests the other CPU's records. A CPU that does not respond in
- * time still drains at its next NMI.
+ * If this CPU was draining when it crashed, the records of this drain stay in the buffer. After
+ * the crash, each CPU records nothing until it calls the client's turn() again. If two CPUs
+ * crash at the same time, each of them requests the other CPU's records. A CPU that does not
+ * respond in time still drains at its next NMI.
  *
  * Context: Any, with interrupts off, including NMI and the stack overflow exception. BTS is
  * claimed. This function takes no lock, allocates nothing, and waits up to 10 ms in total for
@@ -216,7 +216,7 @@ static int ds_cpu_online(unsigned int cpu)
 
 	guard(irqsave)();
 	if (!c->ds) {
-		/* An NMI during the last release may have set @busy and @pmi, so clear them. */
+		/* An NMI during an earlier release may have set @busy and @pmi. */
 		WRITE_ONCE(c->busy, DS_FREE);
 		WRITE_ONCE(c->pmi, DS_PMI_NONE);
 		ds_run(&job);
@@ -227,8 +227,8 @@ static int ds_cpu_online(unsigned int cpu)
 static struct ds_job ds_leave = { DS_DRAIN_OFFLINE, ds_put_back };
 
 /*
- * Give this CPU's BTS back. Here, no drain can be running on this CPU. If @busy is set, an oops
- * has ended a drain, and without the reset this CPU would never record again.
+ * Give this CPU's BTS back. No drain can be running on this CPU now. If @busy is set, an oops
+ * has ended a drain. Reset @busy, because otherwise this CPU would never record again.
  * Context: this CPU, interrupts off, not in an NMI.
  */
 static void ds_leave_cpu(void *unused)
@@ -329,9 +329,9 @@ bool ds_bts_available(void)
  * @ops: the client
  *
  * Each online CPU probes its BTS immediately, and other CPUs probe their BTS when they come
- * online. If a CPU's BTS works, that CPU then calls the client's turn(). If a CPU's BTS does not
- * work, the CPU does not use it. Then ds_bts_fault() returns the reason, and at each flush the
- * client's records() receives a batch with @dead set.
+ * online. If a CPU's BTS works, that CPU then calls the client's turn(). A CPU does not use a
+ * BTS that does not work. For such a CPU, ds_bts_fault() returns the reason, and each flush
+ * passes a batch with @dead set to the client's records().
  *
  * Context: Process context, may sleep; not concurrently with another claim or release.
  * Return: 0; -EBUSY if perf uses BTS, LBR or, on some CPUs, Intel PT; -ENODEV if there is no

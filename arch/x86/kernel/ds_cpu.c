@@ -25,19 +25,19 @@
  * The driver shares MSR_IA32_DEBUGCTLMSR with block stepping and perf, and changes only TR,
  * BTS, BTINT and BTS_OFF_*. When the local APIC delivers a PMI, the APIC masks further PMIs
  * until perf unmasks them. If a PMI is lost while PMIs are masked, the next call of
- * ds_bts_nmi() finds the index above the threshold and drains. If no such call comes, a later
- * drain unmasks the PMI when it finds the buffer full.
+ * ds_bts_nmi() finds the index above the threshold and drains. If there is no such call, a
+ * later drain that finds the buffer full unmasks the PMI.
  *
  * The hardware may raise the PMI late, or raise a PMI for each record above the threshold. After
- * TR is cleared, the hardware may still store a few records, which are own records. While TR is
+ * TR is cleared, the hardware may still store a few records. They are own records. While TR is
  * set, the hardware may cache the index, so the driver writes the index only while TR is clear.
  * If a machine check clears TR, the next drain reports this.
  *
  * Concurrency. Each CPU changes only its own struct ds_bts_cpu, DS area and DEBUGCTL, with
- * interrupts off. As the only exception, a CPU that crashes sets @crash and @crash_nmi of the
- * other CPUs. If another CPU reads @ctl, @ds, @traits or @fault, the values may be stale. @busy
- * is set from the start of ds_bts_off() until ds_bts_on() has reset the index to base. An NMI
- * that begins while @busy is set does not touch the buffer. If the interrupted drain has not
+ * interrupts off. The only exceptions are @crash and @crash_nmi, which a crashing CPU sets for
+ * the other CPUs. Other CPUs may read stale values of @ctl, @ds, @traits and @fault. @busy is
+ * set from the start of ds_bts_off() until ds_bts_on() has reset the index to base. An NMI that
+ * begins while @busy is set does not touch the buffer. If the interrupted drain has not
  * switched BTS off yet, the NMI switches BTS off, because otherwise all branches of the NMI
  * would be stored.
  *
@@ -45,7 +45,7 @@
  * DEBUGCTL. A VM exit clears DEBUGCTL, so BTS does not record the host until KVM restores
  * DEBUGCTL. When the buffer is full, branches are lost. The driver reports the loss, but not
  * the number of lost branches. While KVM lends the PMU to a guest (mediated vPMU), LVTPC
- * contains the guest's vector, so a PMI of BTS is lost. The next drain then takes the records.
+ * contains the guest's vector, so BTS's PMI is lost, and the next drain takes the records.
  *
  * SDM vol. 3: "Branch Trace Store (BTS)", "BTS and DS Save Area", "DS Save Area", "Writing
  * the DS Interrupt Service Routine".
@@ -122,9 +122,9 @@ __ds_text bool ds_bts_off(void)
 
 /*
  * Discard the records in the buffer. If the buffer was drained while BTS was off, these are
- * records of own branches, which the CPU stored late. Otherwise, these records are in the buffer
- * because an NMI should have drained it, but called no handlers (during a microcode update), or
- * because something other than this driver set TR.
+ * records of own branches, which the CPU stored late. Otherwise, the NMI that should have
+ * drained these records has called no handlers (during a microcode update), or something other
+ * than this driver has set TR.
  * Context: the same as for ds_bts_on(). This function must not be instrumented.
  */
 static __always_inline void ds_discard(struct ds_bts_cpu *c)
@@ -179,9 +179,9 @@ __ds_text void ds_bts_on(void)
 
 /*
  * Switch BTS off if this NMI must drain. Also switch BTS off if this NMI interrupts a drain,
- * because that drain may not have switched BTS off yet. This function usually leaves BTS on, so
- * the records of its branches are in the middle of a batch. There, the driver cannot leave out
- * own records. So this function is not in .text..ds, and its branches are not own branches.
+ * because that drain may not have switched BTS off yet. This function usually leaves BTS on. Then
+ * the records of its branches are in the middle of a batch, where the driver cannot leave out own
+ * records. So this function must not be in .text..ds, and its branches are not own branches.
  * Context: NMI, before RCU watches.
  */
 noinstr void __ds_bts_nmi_enter(void)
@@ -232,8 +232,8 @@ __ds_text void ds_run(void *data)
 }
 
 /*
- * Unmask the PMI. While KVM lends the PMU to a guest, LVTPC has the guest's vector and mask, so
- * do not change it. Return: false if the PMI was not masked. Context: this CPU, interrupts off.
+ * Unmask the PMI. While KVM lends the PMU to a guest, LVTPC has the guest's vector and mask, so do
+ * not change LVTPC. Return: false if the PMI was not masked. Context: this CPU, interrupts off.
  */
 static bool ds_unmask_pmi(void)
 {
@@ -246,11 +246,11 @@ static bool ds_unmask_pmi(void)
 }
 
 /*
- * The index has reached the threshold, so set @pmi to DS_PMI_DUE: a PMI is still to come. If the
- * PMI came during this drain, ds_bts_nmi() has already set @pmi to DS_PMI_SEEN. If the buffer is
- * full and the PMI is masked, the PMI was lost and no further PMI can come, so unmask the PMI.
- * In an NMI, the mask does not mean that the PMI was lost. If the APIC delivers a PMI during an
- * NMI, the CPU takes this PMI only when the NMI ends.
+ * The index has reached the threshold. If the PMI came during this drain, ds_bts_nmi() has set
+ * @pmi to DS_PMI_SEEN. Otherwise, a PMI is still to come, so set @pmi to DS_PMI_DUE. But if the
+ * buffer is full and the PMI is masked, the PMI was lost and no further PMI can come, so unmask
+ * the PMI. In an NMI, a masked PMI need not be lost. The CPU takes a PMI that the APIC delivers
+ * during an NMI only when the NMI ends.
  */
 VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 {
@@ -289,8 +289,8 @@ static void ds_move_counts(struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 
 /*
  * Hand over the records and empty the buffer. If the drain is in an NMI that switched BTS off at
- * its entry, @ip is the interrupted address. Otherwise, @ip is DS_NOWHERE. This function takes a
- * limited time, because the buffer has a limited size. Context: @busy is set.
+ * its entry, @ip is the interrupted address. Otherwise, @ip is DS_NOWHERE. The size of the
+ * buffer limits the run time. Context: @busy is set.
  */
 VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 				   unsigned long ip)
@@ -380,12 +380,12 @@ void ds_bts_ask(struct task_struct *task)
 /*
  * Handle the PMI, which is one of several sources of NMIs. A CPU raises the PMI only while it
  * stores branches, either for this driver or because something else has set TR. Usually, the
- * PMI's handler drains the buffer. But a drain that the PMI did not start may take the records
- * that raise the PMI. If the PMI comes during that drain, this function sets @pmi to DS_PMI_SEEN,
- * and the drain clears @pmi. If the PMI comes after that drain, the drain has set @pmi to
- * DS_PMI_DUE, and this function clears @pmi. If no drain is running and this NMI is not the PMI,
- * the index may have reached the threshold because of the branches of this NMI. In this case,
- * drain here, because the PMI of these branches is lost if perf unmasks PMIs too late.
+ * PMI's handler drains the buffer. But another drain may take the records that raise the PMI. If
+ * the PMI comes during that drain, this function sets @pmi to DS_PMI_SEEN, and the drain clears
+ * @pmi. If the PMI comes after that drain, the drain has set @pmi to DS_PMI_DUE, and this
+ * function clears @pmi. If no drain is running and this NMI is not the PMI, the branches of
+ * this NMI may have reached the threshold. In this case, drain here, because their PMI is lost
+ * if perf unmasks PMIs too late.
  * Context: NMI, after perf's handler, which has unmasked the PMI.
  */
 int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
@@ -416,7 +416,7 @@ int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 
 /*
  * Claim the NMI that a crashing CPU has sent. Another NMI may come first, and deliver the records
- * for which the crashing CPU has asked. So claim only an NMI that nothing else has claimed.
+ * that the crashing CPU has requested. So claim only an NMI that no other handler has claimed.
  * Context: NMI.
  */
 int ds_bts_unknown_nmi(unsigned int type, struct pt_regs *regs)
@@ -429,8 +429,8 @@ int ds_bts_unknown_nmi(unsigned int type, struct pt_regs *regs)
 /**
  * ds_bts_emergency_stop - switch BTS off on this CPU, because a crash kernel starts
  *
- * Some crashes start the crash kernel without an oops or a panic, for example an NMI of UV
- * systems. While that kernel starts, the DS area is not mapped any more.
+ * Some crashes, for example an NMI of UV systems, start the crash kernel without an oops
+ * or a panic. While the crash kernel starts, the DS area is no longer mapped.
  *
  * Context: Any, with interrupts off. This CPU does not return to what it did before.
  */
@@ -446,7 +446,7 @@ void ds_bts_emergency_stop(void)
 
 /* --- The probe: does the hardware work as documented? ------------------------------ */
 
-/* One try may fail because an NMI from another source comes or a record is wrong (AAJ122). */
+/* A try may fail because of an NMI from another source, or because of a wrong record (AAJ122). */
 #define DS_PROBE_TRIES		8
 /* The maximum number of branches of a probe loop. The buffer has room for two such loops. */
 #define DS_PROBE_BRANCHES	1024
@@ -455,8 +455,8 @@ void ds_bts_emergency_stop(void)
 
 /*
  * Take a known branch @branches times, or until a PMI comes. Only NMIs take other branches
- * while BTS is on. Return: true if the buffer contains exactly one record, which is that of the
- * known branch.
+ * while BTS is on. Return: true if the buffer contains exactly one record, and this record
+ * shows the known branch.
  */
 static __ds_text bool ds_probe_loop(struct ds_bts_cpu *c, u64 ctl, unsigned int branches)
 {
@@ -499,7 +499,7 @@ static void ds_settle(struct ds_bts_cpu *c)
 	ds_empty(c);
 }
 
-/* Test that a known branch stores exactly one record, and that the threshold raises a PMI. */
+/* Test that a known branch causes exactly one record, and that the threshold causes a PMI. */
 static enum ds_fault ds_try(struct ds_bts_cpu *c)
 {
 	const u64 on = DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS;

@@ -64,8 +64,8 @@ static const struct ds_bts_ops ds_test_ops = {
 };
 
 /*
- * Count an NMI that no other handler claims. This handler runs before that of the driver, because
- * it was registered first. So do not count an NMI that the driver's handler will claim.
+ * Count an NMI that no other handler claims. This handler was registered first, so it runs before
+ * the driver's handler. Do not count an NMI that the driver's handler will claim.
  */
 static int ds_test_unknown(unsigned int type, struct pt_regs *regs)
 {
@@ -123,7 +123,7 @@ static noinline void ds_test_branches(unsigned long nr)
 		     : "+r" (nr) : : "cc");
 }
 
-/* If a drain takes the records that raise a PMI, the PMI is due, unless it came in the drain. */
+/* If a drain takes the records that raise a PMI, the PMI is due, unless it has come. */
 static void ds_test_pmi_due(struct kunit *test)
 {
 	struct ds_bts_cpu c = { };
@@ -138,7 +138,7 @@ static void ds_test_pmi_due(struct kunit *test)
 
 /*
  * If a drain finds a full buffer and a masked PMI, the PMI was lost, so the drain unmasks PMIs. But
- * the drain does not change the entry that KVM has written for a guest.
+ * the drain does not change LVTPC while it contains a guest's entry.
  */
 static void ds_test_pmi_masked(struct kunit *test)
 {
@@ -194,7 +194,7 @@ static void ds_test_nmi_due(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, after.interrupts, before.interrupts + 1);
 }
 
-/* If another NMI's branches reach the threshold and the PMI is lost, that NMI's handler drains. */
+/* If the branches of another NMI reach the threshold and the PMI is lost, ds_bts_nmi() drains. */
 static void ds_test_nmi_other(struct kunit *test)
 {
 	unsigned int threshold = ds_bts_get_threshold();
@@ -321,8 +321,8 @@ static void ds_test_crash_there(void *unused)
 }
 
 /*
- * While a CPU waits for a PMI, another CPU crashes. The NMI of the crash must not be taken
- * for the PMI, and must be claimed even if the CPU has already drained by itself.
+ * While a CPU waits for a PMI, another CPU crashes. The NMI of the crash must not be mistaken
+ * for the PMI, and must be claimed even if the first CPU has already drained by itself.
  */
 static void ds_test_crash_nmi(struct kunit *test)
 {
@@ -353,8 +353,8 @@ static void ds_test_crash_nmi(struct kunit *test)
 }
 
 /*
- * Another CPU crashes, but before its NMI arrives, this CPU raises a PMI. Both must be claimed. A
- * third NMI is unknown.
+ * Another CPU crashes. Before its NMI arrives, this CPU raises a PMI. The driver must claim both
+ * NMIs, but must not claim a third NMI.
  */
 static void ds_test_crash_pmi(struct kunit *test)
 {

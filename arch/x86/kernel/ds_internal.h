@@ -24,7 +24,7 @@
 /* Recording stops after this many consecutive PMIs without records of traced code. */
 #define DS_IDLE_PMIS	16
 
-/* The drain that uses the buffer, if any. An NMI during this drain does not touch the buffer. */
+/* Which drain uses the buffer, if any. An NMI during such a drain does not touch the buffer. */
 enum ds_busy {
 	DS_FREE,
 	DS_BUSY,	/* a drain between ds_bts_off() and ds_bts_on() */
@@ -34,7 +34,7 @@ enum ds_busy {
 /* The state of a PMI if something other than its handler has drained the buffer. */
 enum ds_pmi {
 	DS_PMI_NONE,
-	DS_PMI_DUE,	/* the PMI is still to come, although the buffer is drained */
+	DS_PMI_DUE,	/* the buffer is drained, but the PMI is still to come */
 	DS_PMI_SEEN,	/* the PMI came while a drain was already using the buffer */
 };
 
@@ -53,10 +53,10 @@ enum ds_pmi {
  * @crash_nmi:	set by a CPU that crashes; cleared when the NMI from that CPU arrives
  * @idle_pmis:	number of consecutive PMIs without records of traced code. When this number
  *		reaches DS_IDLE_PMIS, recording stops until the next ds_bts_update_all()
- * @strays:	number of own records that were stored during the probe or after BTS was switched
- *		off, and are not reported yet
- * @discarded:	number of records that were discarded because they were in the buffer when BTS
- *		was switched on, and are not reported yet
+ * @strays:	number of own records, stored during the probe or after BTS was switched off,
+ *		that are not reported yet
+ * @discarded:	number of discarded records, found in the buffer when BTS was switched on,
+ *		that are not reported yet
  * @traits:	DS_TRAIT_*
  * @fault:	why this CPU's BTS is not used
  * @threshold:	perf's interrupt threshold, which is restored when perf gets BTS back

@@ -367,7 +367,7 @@ static void ds_test_cpl_trait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_cpl_trait(&t->batch), DS_TRAIT_CPL_AFTER);
 }
 
-/* Simulate a PMI when the buffer contains @more records of traced code and one own record. */
+/* Simulate a PMI after @more records of traced code and one own record. */
 static void ds_test_idle_pmi(struct ds_test *t, struct ds_bts_cpu *c, unsigned int more)
 {
 	ds_test_store_nr(t, more);

@@ -55,8 +55,8 @@ static void ds_test_nmi_tail(struct kunit *test)
 }
 
 /*
- * The driver finds the branch to the NMI's entry point even if this branch's record has a wrong
- * origin, and another branch has the right origin.
+ * The driver finds the branch to the NMI's entry point even if the record of this branch has a
+ * wrong origin, and another record has the right origin.
  */
 static void ds_test_nmi_wrong(struct kunit *test)
 {
@@ -77,7 +77,7 @@ static void ds_test_nmi_wrong(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 0);
 }
 
-/* If BTS was off when an NMI came, its first branch was not stored. Deliver all records. */
+/* If BTS was off when an NMI came, the NMI's entry was not stored. Deliver all records. */
 static void ds_test_nmi_off(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -157,7 +157,7 @@ static void ds_test_nmi_user(struct kunit *test)
 
 /*
  * If BTS_OFF_OS or BTS_OFF_USR hides the branch to the NMI's entry point, an earlier branch to an
- * entry point is not taken for it. With BTS_OFF_USR, some CPUs store the branch.
+ * entry point must not be mistaken for it. With BTS_OFF_USR, some CPUs still store the branch.
  */
 static void ds_test_nmi_hidden(struct kunit *test)
 {

@@ -9,11 +9,11 @@
  *	 | slice[1]            | x | slice[0]                  |
  *
  * The hardware does not report a wrap. But drained records are zeroed, so a record in slot x
- * shows that the buffer was filled exactly or has wrapped. The driver cannot distinguish these
- * cases, so it reports a wrap in both. It then drops record x, the oldest record, because a
+ * shows that the buffer is exactly full or has wrapped. The driver cannot distinguish these
+ * two cases, and reports a wrap in both. It then drops record x, the oldest record, because a
  * reported wrap means that records are lost. A batch ends at @end, the index when BTS was
- * switched off. Each record after @end is an own record, which shows an own branch, that is, a
- * branch of the driver or of the tracer.
+ * switched off. An own branch is a branch of the driver or of the tracer, and its record is an
+ * own record. Each record after @end is an own record.
  *
  * While BTS is on, the driver and the tracer run only code in the section .text..ds, except in
  * NMIs. So the addresses of a record show whether the branch is an own branch. Own branches at
@@ -24,8 +24,8 @@
  * If the handler of an NMI drains the buffer, the branches of the NMI's entry code and exit code
  * are own branches, too. The CPU stores at most DS_NMI_RECORDS records of each. The entry code
  * begins with the last branch to the kernel's NMI entry point. The exit code ends with the branch
- * back to the interrupted instruction. If the search for one of these branches fails, the
- * searched records are delivered, and @unsure counts them. The origin of the branch to the entry
+ * back to the interrupted instruction. If the search for one of these two branches fails, the
+ * searched records are delivered and counted in @unsure. The origin of the branch to the entry
  * point is not checked, because the origin may be wrong (erratum AAJ122). If the buffer is full,
  * there is no search for the branch to the entry point, because the NMI may have begun after the
  * last record was stored.
@@ -108,7 +108,7 @@ bool ds_has_records(const struct debug_store *ds)
 }
 
 /*
- * Return the number of records in @slice up to the last one that is not zero. If perf resets the
+ * Return the number of records in @slice up to the last non-zero record. If perf resets the
  * index of a circular buffer that has not wrapped yet, the end of the buffer is still zero.
  */
 static unsigned int ds_nr_stored(const struct ds_bts_slice *slice)
@@ -275,8 +275,8 @@ static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_
  * ds_cut_own - leave own records out of a batch
  * @batch:	the batch, whose @own and @unsure this function increases
  * @c:		the CPU's state, which shows how the last drain ended and how this drain began
- * @ip:		if this drain is in an NMI that has switched BTS off at its entry, the interrupted
- *		address; otherwise DS_NOWHERE
+ * @ip:		the interrupted address if this drain is in an NMI that has switched BTS off at
+ *		its entry; otherwise DS_NOWHERE
  *
  * To find the entry code and the exit code of an NMI, this function searches at most
  * DS_NMI_RECORDS records for each.

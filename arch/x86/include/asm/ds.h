@@ -37,12 +37,12 @@ struct ds_bts_record {
 };
 
 /*
- * These bits choose what a CPU records. A branch between user space and the kernel (a crossing)
- * belongs to both sides. By default the hardware stores the branches of both sides, and the
- * tracer leaves out the branches that belong only to an unwanted side. With DS_BTS_CPL_FILTER,
- * the driver sets BTS_OFF_OS or BTS_OFF_USR. Then the hardware itself leaves out these branches,
- * which saves time. But the hardware also leaves out the crossings in one direction. The
- * direction depends on the CPU.
+ * These bits choose what a CPU records. A side is user space or the kernel. A crossing is a
+ * branch from one side to the other side, and belongs to both sides. By default the hardware
+ * stores the branches of both sides, and the tracer leaves out the branches that belong only to
+ * an unwanted side. With DS_BTS_CPL_FILTER, the driver sets BTS_OFF_OS or BTS_OFF_USR, so that
+ * the hardware itself leaves out these branches, which saves time. But the hardware then also
+ * leaves out the crossings in one direction. The CPU determines the direction.
  */
 #define DS_BTS_OFF		0
 #define DS_BTS_USER		BIT(0)
@@ -54,11 +54,11 @@ struct ds_bts_record {
 
 /*
  * Limits of the threshold, which is the number of records per interrupt. perf's buffer has 2730
- * slots. The slots above the maximum threshold are for the branches that the CPU takes after it
- * has reached the threshold and before BTS is off. After ds_bts_nmi_leave() has switched BTS on,
- * an NMI takes about a dozen branches. Sanitizers do not increase this number, because they
- * instrument neither the end of exc_nmi() nor assembly code. The minimum is several times this
- * number, so that these branches cannot raise the next interrupt.
+ * slots. The slots above the maximum threshold are room for the branches that the CPU takes
+ * between the threshold and the moment at which BTS is off. After ds_bts_nmi_leave() has
+ * switched BTS on, an NMI takes about a dozen branches. Sanitizers do not increase this number,
+ * because they instrument neither the end of exc_nmi() nor assembly code. The minimum is several
+ * times this number, so that these branches cannot raise the next interrupt.
  */
 #define DS_BTS_MIN_THRESHOLD	64
 #define DS_BTS_MAX_THRESHOLD	2048
@@ -133,7 +133,7 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
 bool ds_bts_off(void);
 void ds_bts_on(void);
 
-/* Do the same as ds_bts_off(). The caller may then call any code until ds_bts_resume(). */
+/* Do the same as ds_bts_off(). If the result is true, any code may run until ds_bts_resume(). */
 static __always_inline bool ds_bts_pause(void)
 {
 	if (!ds_bts_off())
@@ -159,7 +159,7 @@ void ds_bts_ask(struct task_struct *task);
  *		on one CPU never nest
  * @turn:	return what this CPU must record (DS_BTS_*) of the current task or, at a task
  *		switch, of the next task. Called with interrupts off, not from NMI, after the
- *		last record of the old mode and before the first record of the new mode
+ *		last record in the old mode and before the first record in the new mode
  * @pending:	return whether a flush must call @records on a CPU that records nothing. Called
  *		with preemption off
  */
@@ -174,7 +174,7 @@ enum ds_fault {
 	DS_FAULT_NONE,
 	DS_FAULT_NO_AREA,	/* perf has not set DS_AREA */
 	DS_FAULT_REFUSED,	/* DEBUGCTL rejects the driver's bits */
-	DS_FAULT_NO_RECORD,	/* a test branch did not store exactly one correct record */
+	DS_FAULT_NO_RECORD,	/* a test branch did not cause exactly one correct record */
 	DS_FAULT_NO_INTERRUPT,	/* the index passed the threshold without a PMI */
 };
 
@@ -205,8 +205,8 @@ void __ds_bts_nmi_leave(unsigned long ip);
 
 /*
  * Call this when an NMI begins. This function switches BTS off if the NMI must drain, if the NMI
- * interrupts a drain, or if the records of a PMI are already drained but the PMI is still to
- * come. While BTS is off, the branches of the NMI's handlers cannot raise the next interrupt.
+ * interrupts a drain, or if a drain has taken the records of a PMI that has not arrived yet.
+ * While BTS is off, the branches of the NMI's handlers cannot raise the next interrupt.
  */
 static __always_inline void ds_bts_nmi_enter(void)
 {
