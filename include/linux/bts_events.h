@@ -96,7 +96,7 @@ static __always_inline void bts_resume_maps(void)
 }
 
 /*
- * Make a traced task wait until its trace has been read, if necessary. Then show the mappings of
+ * If necessary, make a traced task wait until its trace has been read. Then show the mappings of
  * the task, unless they are already shown. If @regs is NULL, the caller is KVM's loop or
  * io_uring, which may hold locks and does not return to user mode yet. In this case do nothing,
  * because the next drain makes the task call this function again.

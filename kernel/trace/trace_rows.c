@@ -14,8 +14,8 @@
  *
  * Called with trace_event_read_lock() held.
  *
- * The print functions of the function_graph tracer consume entries. So iter->ent may be invalid
- * after such an entry has been printed, and is read only by the callback rows(). The print
+ * The print functions of the function_graph tracer consume entries, so iter->ent may be invalid
+ * after such an entry has been printed. Only the callback rows() reads iter->ent, and the print
  * functions of events with this callback consume no entry.
  */
 unsigned int trace_rows(struct trace_iterator *iter)

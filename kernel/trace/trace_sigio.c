@@ -5,9 +5,9 @@
  * A signal is sent when poll() would report that the ring buffer is filled to buffer_percent. A
  * signal is also sent when a snapshot swaps the buffers, although there may be nothing to read.
  * After a signal, no further signal is sent until the reader has read. If the ring buffer is
- * then still filled to buffer_percent, the next signal is sent immediately. Otherwise, it is
- * sent when new entries have filled the ring buffer to buffer_percent. So a reader that does not
- * read is not flooded with signals, even if each signal adds entries to the trace.
+ * then still filled to buffer_percent, the next signal is sent immediately. Otherwise, the next
+ * signal is sent when new entries have filled the ring buffer to buffer_percent. So if a reader
+ * does not read, it is not flooded with signals, even if each signal adds entries to the trace.
  *
  *	fcntl(F_SETFL, O_ASYNC) -> trace_sigio_set() -\
  *	a read -> trace_sigio_arm() -------------------+-> ready? -> SIGIO

@@ -29,7 +29,7 @@ void __tracer_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why)
 }
 
 /**
- * tracer_sync_poll - call sync() if a reader that does not sleep finds too little to read
+ * tracer_sync_poll - call sync() if a non-sleeping reader finds too little data
  * @iter:	the file's iterator
  * @nonblock:	the reader does not sleep in read()
  * @full:	the fill level of the ring buffer, in percent, for which the reader waits

@@ -27,14 +27,14 @@ struct trace_iterator;
 
 /* Reasons why a tracer must bring the ring buffer up to date */
 enum tracer_sync_reason {
-	/* If @why is one of these, @cpu is RING_BUFFER_ALL_CPUS or the current CPU */
+	/* With the next two reasons, @cpu is RING_BUFFER_ALL_CPUS or the current CPU */
 	TRACER_SYNC_FLUSH,	/* the records are needed now, or the ring buffer has room again */
 	TRACER_SYNC_ON,		/* the ring buffer was switched on */
-	/* If @why is one of these, @cpu is always RING_BUFFER_ALL_CPUS */
-	TRACER_SYNC_OFF,	/* the ring buffer goes off soon (in a crash: all ring buffers) */
+	/* With the next three reasons, @cpu is always RING_BUFFER_ALL_CPUS */
+	TRACER_SYNC_OFF,	/* before the ring buffer goes off (in a crash: all ring buffers) */
 	TRACER_SYNC_POLL,	/* a reader finds no data in a poll() or a non-blocking read() */
 	TRACER_SYNC_TARGETS,	/* the PID sets or tracing_cpumask have changed */
-	/* If @why is this reason, @cpu is always the current CPU */
+	/* With the next reason, @cpu is always the current CPU */
 	TRACER_SYNC_EVENT,	/* an event or a trace_printk() is about to be written */
 };
 

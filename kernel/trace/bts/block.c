@@ -11,27 +11,26 @@
  *	      no room --> backlog -----+-------------------------+
  *	                  task waits <---- backlog empty: wake up
  *
- * A target that can wait does not return to user mode while any CPU holds branches of the
- * instance, whichever task took these branches. So the tracer need not keep state for each
- * task. Before a task waits, it may take branches in the kernel. Other targets may take branches
- * in user mode until their next interrupt. All these branches are held in the backlog of their
- * CPU.
+ * While any CPU holds branches of the instance, no target that can wait returns to user mode,
+ * whichever task took these branches. So the tracer needs no state for each task. Before a task
+ * waits, it may take branches in the kernel. Other targets may take branches in user mode until
+ * their next interrupt. All these branches are held in the backlog of their CPU.
  *
  * A task waits only if its PID is in set_ftrace_pid. If this file is empty, no task waits,
  * because the reader may depend on any task of the system. Branches of a task that cannot wait
  * are never held: see bts_can_wait(). A task never waits in the kernel. Branches that the task
  * takes in the kernel are held while the backlog has room, and are dropped and counted when the
- * backlog is full. A waiting task can be killed, stopped, traced and frozen.
+ * backlog is full. While a task waits, it can be killed, stopped, traced and frozen.
  *
  * Concurrency:
  *
  *	- The flag TIF_NOTIFY_RESUME makes a task check whether it must wait. A drain that
  *	  leaves entries in the backlog sets the flag for the current task, and bts_turn() sets
- *	  the flag for the next task. An NMI may come when the task is on its way to user mode
- *	  and has already read the flag. So an NMI that sets the flag also raises an interrupt,
- *	  and the task reads the flag again when the interrupt returns. If the flag was already
- *	  set, the NMI raises no interrupt, because in a debug kernel the branches of the
- *	  interrupt may raise the next NMI, and so on.
+ *	  the flag for the next task. An NMI may come after the task, on its way to user mode,
+ *	  has read the flag. So an NMI that sets the flag also raises an interrupt, and when
+ *	  the interrupt returns, the task reads the flag again. If the flag was already set,
+ *	  the NMI raises no interrupt, because in a debug kernel the branches of the interrupt
+ *	  may raise the next NMI, and so on.
  *	- When the last entry leaves an instance's backlogs, the tasks that wait for the
  *	  instance are woken: see bts_wake(). While entries are held, a worker drains the CPUs
  *	  repeatedly, for two reasons. First, a wait must end when the ring buffer is resized,
@@ -54,7 +53,7 @@
 /* The period of the worker that drains while tasks or readers wait: see bts_poll(). */
 #define BTS_POLL_AGAIN	(HZ / 10)
 
-/* If a task has slept this often in one wait, hold no more of its branches: see bts_sleep(). */
+/* After this many sleeps in one wait, hold no more branches of the task: see bts_sleep(). */
 #define BTS_SLEEPS	16
 
 DEFINE_STATIC_KEY_FALSE(bts_block_key);
@@ -90,7 +89,7 @@ static bool bts_may_wait(struct bts_instance *b)
 	       rcu_access_pointer(b->tr->function_pids) && bts_can_wait(current);
 }
 
-/* Report whether any CPU holds entries and may still hold entries, so that tasks must wait. */
+/* Report whether tasks must wait, because a CPU holds entries and may continue to hold them. */
 static bool bts_must_wait(struct bts_instance *b)
 {
 	int cpu;
@@ -167,7 +166,7 @@ void bts_poll(void)
  * branches reached the threshold at each wake-up, they would be drained and held before the task
  * could check again. The task would then wait for its own branches forever. So if a task has
  * slept BTS_SLEEPS times in one wait, its branches that find no room are dropped. Its non-branch
- * rows are still held, because there are at most two for each wake-up.
+ * rows are still held, because each wake-up adds at most two rows.
  */
 static void bts_sleep(unsigned int *sleeps)
 {
@@ -218,7 +217,7 @@ void bts_block_task(unsigned int state)
 }
 
 /**
- * bts_reader - note that a task opens, reads or closes a file, and write the held entries
+ * bts_reader - update the readers of a file, and write the held entries
  * @iter:	the file's iterator
  * @event:	what the current task does
  */

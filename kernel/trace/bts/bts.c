@@ -20,10 +20,10 @@
  *
  * The filters in filter.c decide which tasks and which branches are recorded. A probe of
  * sched_switch drains the records of the leaving task, so that each entry has the right PID.
- * The probe also turns the hardware on or off for the next task. The tracer keeps no state per
- * task. If no instance wants either of the two tasks, the probe only reads ftrace's decision on
- * the next task. With bts-cpl-filter, the hardware does not store the branches of the unwanted
- * side. With bts-circular, the hardware overwrites old branches.
+ * The probe also switches the hardware on or off for the next task. The tracer keeps no state
+ * per task. If no instance wants the leaving or the next task, the probe only reads ftrace's
+ * decision on the next task. With bts-cpl-filter, the hardware does not store the branches of
+ * the unwanted side. With bts-circular, the hardware overwrites old branches.
  *
  * Each file calls only functions of files below it in this list:
  *
@@ -41,7 +41,7 @@
  *
  * Each trace instance that chooses the tracer has its own settings and counters (struct
  * bts_instance). The first instance claims the hardware, and the last one releases it. A CPU
- * records a branch if any instance wants it, and delivers it to the instances that want it.
+ * records each branch that any instance wants, and delivers it only to such instances.
  *
  * Each row shows the time and the context of the drain, not of the branch.
  *
@@ -54,7 +54,7 @@
  *	  may miss the latest batch.
  *	- In bts_cpu.mode, bts_turn() stores what an instance records of a CPU's task. Before
  *	  the driver calls bts_turn(), it passes all earlier records to bts_records(). So
- *	  bts_records() reads the mode in which its batch was recorded.
+ *	  when bts_records() reads the mode, it is the mode in which the batch was recorded.
  *	- The list bts_instances is changed under trace_types_lock and read under RCU. In an
  *	  NMI, disabled interrupts act as the read lock. An instance that switches to another
  *	  tracer is removed from the list, and is reset or freed after a grace period.
@@ -100,7 +100,7 @@ LIST_HEAD(bts_instances);
  */
 static DEFINE_PER_CPU(pid_t, bts_pid);
 
-/* This task. Valid only if an instance wants it: a later task need not call bts_turn(). */
+/* The task with this PID. Stale after a switch between unwanted tasks, which skips bts_turn(). */
 static DEFINE_PER_CPU(struct task_struct *, bts_task);
 
 /* True if this CPU records nothing, because no instance wants the task that runs on the CPU. */
@@ -156,8 +156,8 @@ static unsigned int bts_mode(void)
 }
 
 /*
- * Decide what an instance records of @task. If @switches, also write the rows about the switch.
- * Return: the instance's mode. A mode without a side may still include switches and mappings.
+ * Decide what an instance records of @task. If @switches is true, also write the rows about the
+ * switch. Return: the instance's mode, which may include switches and mappings without a side.
  */
 static unsigned int bts_turn_instance(struct bts_instance *b, struct task_struct *task,
 				      bool switches)
@@ -199,7 +199,7 @@ static unsigned int bts_turn(struct task_struct *task)
 	return bts_mode();
 }
 
-/* Count the losses after the branches of a batch. If a CPU stops, it stops for all instances. */
+/* Count the losses after a batch. If a CPU stops recording, it stops for all instances. */
 static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 			   pid_t pid)
 {
@@ -422,7 +422,7 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 	return 0;
 }
 
-/* Refuse "overwrite" with bts-block, because no task waits if there is always room. */
+/* Refuse "overwrite" with bts-block, because no task would wait if there were always room. */
 static int bts_flag_changed(struct trace_array *tr, u64 mask, int set)
 {
 	if (mask == TRACE_ITER(OVERWRITE) && set && tr->bts->blocking)
@@ -524,7 +524,7 @@ static void bts_prepare(struct trace_array *tr)
 	struct bts_instance *b = tr->bts;
 	int cpu;
 
-	/* Keep CPUs from coming online, because they would get their packer and backlog. */
+	/* Let no CPU come online, because this loop could overwrite its packer and backlog. */
 	guard(cpus_read_lock)();
 	for_each_possible_cpu(cpu) {
 		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
@@ -601,7 +601,7 @@ static void bts_free_memory(struct bts_instance *b)
 	bts_free_packers(b);
 }
 
-/* Steps that can fail come first, so that a failure changes nothing. */
+/* Do the steps that can fail first, so that a failure changes nothing. */
 static int bts_init(struct trace_array *tr)
 {
 	int ret = -ENOMEM;

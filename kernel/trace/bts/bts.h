@@ -19,9 +19,9 @@
 
 /*
  * The reasons why branches or rows are missing from the trace. A bts_lost entry contains a
- * cause BTS_LOST_*. Entries never contain a cause BTS_GONE_*, because these causes are found
- * when the trace is read. Traces and tools contain the numbers of the causes, so these numbers
- * must never change. A new cause must have the next free number.
+ * cause BTS_LOST_*. Entries never contain a cause BTS_GONE_*, because such losses are found
+ * only when the trace is read. Traces and tools contain the numbers of the causes, so the
+ * numbers must never change. A new cause gets the next free number.
  */
 enum bts_lost_cause {
 	BTS_LOST_RING_BUFFER	= 0,	/* the ring buffer had no room */
@@ -41,7 +41,7 @@ enum bts_lost_cause {
 
 /**
  * union bts_entry - an entry that is written or held
- * @ent:	the header; in a non-branch row, the type is the type of the row's event
+ * @ent:	the header; for a non-branch row, its type is that of the row's event
  * @branch:	for the type TRACE_BTS
  * @pack:	for the type TRACE_BTS_PACK; the encoded branches follow
  * @lost:	for the type TRACE_BTS_LOST
@@ -103,8 +103,8 @@ struct bts_pids {
  * struct bts_counts - the counters of bts_stats, since the instance chose the tracer
  * @records:	records read out of the DS buffer, for any instance
  * @delivered:	records written into the instance's ring buffer
- * @filtered:	records left out by bts-user, bts-kernel or the event filter, or because
- *		only other instances wanted the task
+ * @filtered:	records left out because of bts-user, bts-kernel or the event filter, or
+ *		because only other instances wanted the task
  * @own:	own records, which are left out
  * @dropped_off: records dropped because the ring buffer, or its part for this CPU, was off
  * @unsure:	delivered or filtered records that may be own records, because the driver did not
@@ -169,7 +169,7 @@ struct bts_writer {
  * @turn:	the turn of the current batch, if @may is set
  * @may:	the current batch may be held
  * @refused:	the current batch must not be held, because its task cannot wait
- * @wait:	entries that a CPU holds must be written before the current batch
+ * @wait:	entries that some CPU holds must be written before the current batch
  */
 struct bts_hold {
 	struct kfifo_rec_ptr_2	backlog;
@@ -185,8 +185,8 @@ struct bts_hold {
 
 /**
  * struct bts_cpu - an instance's data for a CPU
- * @mode:	the instance's options if the instance records the task on the CPU; otherwise
- *		DS_BTS_OFF
+ * @mode:	the instance's options if the instance records the CPU's current task;
+ *		otherwise DS_BTS_OFF
  * @counts:	the counters
  * @loss:	the losses
  * @write:	the state for writing
@@ -379,8 +379,8 @@ void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		    struct task_struct *next, unsigned int mode);
 
 /*
- * map.c. With PREEMPT_RT, the tracer does not show mappings, because d_path() then takes locks
- * that may sleep. The tracer calls d_path() with interrupts off.
+ * map.c. The tracer calls d_path() with interrupts off. With PREEMPT_RT, d_path() takes locks
+ * that may sleep, so the tracer does not show mappings.
  */
 #define BTS_HAS_MAPS	(!IS_ENABLED(CONFIG_PREEMPT_RT))
 

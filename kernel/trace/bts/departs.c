@@ -15,17 +15,17 @@
  * the probes have these priorities:
  *
  *	trace_sched_switch(prev, next)
- *	  INT_MAX	bts_probe_departs()	verdict on prev
- *	  INT_MAX - 1	set_event_pid		verdict on both
+ *	  INT_MAX	bts_probe_departs()	recorded if prev is in the list
+ *	  INT_MAX - 1	set_event_pid		... if prev or next is in the list
  *	  ...		other probes, including the tracer's
- *	  0		set_event_pid		verdict on next
+ *	  0		set_event_pid		... if next is in the list
  *	  -1		bts_probe_arrives()
  *
  * A probe is registered while its event is on: see event.c.
  *
- * The events keep no state per task. A departure and the next arrival of a task show how long
- * the task had no CPU, and which CPU the task left. For an example, see the histogram in
- * Documentation/trace/bts-internals.rst.
+ * The events keep no state per task. Together, a departure and the next arrival of a task
+ * show how long the task had no CPU, and which CPU it left. The histogram in
+ * Documentation/trace/bts-internals.rst is an example.
  */
 
 #include <linux/init.h>
@@ -305,7 +305,7 @@ unsigned int bts_departs_row(struct bts_sched_row *row, struct task_struct *p,
  * @row:	the entry; in its header, this function sets only the type
  * @p:		the task
  *
- * Context: any, while the task does not run.
+ * Context: any; @p does not run.
  * Return: the size of the entry, at most sizeof(struct bts_sched_row).
  */
 unsigned int bts_arrives_row(struct bts_sched_row *row, struct task_struct *p)

@@ -3,12 +3,12 @@
  * Trace events of the tracer, which are recorded by probes on other tracepoints
  *
  * The events bts_departs, bts_arrives and bts_map are ordinary trace events, recorded by probes
- * on sched_switch and mmap_exec_tp. While an event is on, in any instance or for perf, the
- * event's probe is registered. The reg() callback of the event's class registers the probe. A
+ * on sched_switch and mmap_exec_tp. The reg() callback of the event's class registers the
+ * event's probe, which stays registered while the event is on in any instance or for perf. A
  * TRACE_EVENT_FN cannot do this, because its reg function is called with tracepoints_mutex
- * held and so cannot register a probe. A BPF program that is attached to the event's tracepoint,
- * and not to the event, does not cause the probe to be registered. So this program runs only
- * while another user has switched the event on.
+ * held and so cannot register a probe. If a BPF program is attached to the event's tracepoint
+ * instead of the event, the probe is not registered for it. Such a program runs only while
+ * another user has switched the event on.
  */
 
 #include "event.h"

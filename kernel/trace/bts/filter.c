@@ -21,8 +21,8 @@
 
 /*
  * A branch between user space and the kernel belongs to both sides. The top bit of an address
- * shows the address's side. So one test of the combined addresses (& or |) covers both ends of
- * the branch.
+ * shows the address's side. So a test of the combined addresses (& or |) tests both ends of
+ * the branch at once.
  */
 VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec)
 {
@@ -42,7 +42,7 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 
 	pids = rcu_dereference_sched(tr->function_pids);
 	no_pids = rcu_dereference_sched(tr->function_no_pids);
-	/* Without lists, each task is a target. Ignore ftrace's decision, which is outdated. */
+	/* Without lists, each task is a target, and ftrace's stored decision is outdated. */
 	if (!pids && !no_pids)
 		return true;
 	if (task != current)

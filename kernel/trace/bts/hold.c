@@ -23,9 +23,9 @@
  *
  *	- Each CPU changes only its own backlog, between ds_bts_off() and ds_bts_on(). Other CPUs
  *	  read the turn of the oldest entry in the backlog. If CPU A reads the turn of an entry
- *	  that CPU B is just writing, A may keep its own held entries until A's next batch.
- *	  If there is room, ds_bts_flush_all() empties all backlogs. To do this, it drains each
- *	  CPU for which bts_pending() returns true.
+ *	  that CPU B is just writing, A may keep its own held entries until A's next batch. If
+ *	  there is room, ds_bts_flush_all() empties all backlogs, because it drains each CPU
+ *	  for which bts_pending() returns true.
  *	- When the last entry leaves the backlogs, the waiting tasks are woken.
  */
 
@@ -123,8 +123,8 @@ static void bts_write_held(struct bts_cpu *c, u64 until)
 }
 
 /*
- * Drop all held entries, count branches and rows as lost, and make held losses pending again. Even
- * if tracing is off now, count them as lost, because tracing was on when they were taken.
+ * Drop all held entries. Held losses become pending again. Branches and rows count as lost, even
+ * if tracing is off now, because tracing was on when they were recorded.
  */
 static void bts_drop_held(struct bts_cpu *c)
 {
@@ -199,7 +199,7 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
  * @b:		the instance
  * @c:		the instance's data for this CPU
  * @task:	the task of the batch
- * @row:	not a batch, but a non-branch row
+ * @row:	true for a non-branch row, false for a batch
  *
  * In an NMI, this function does not write held entries.
  *
@@ -223,7 +223,7 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
 }
 
 /**
- * bts_hold - keep an entry for which the ring buffer has no room
+ * bts_hold - hold an entry for which the ring buffer has no room
  * @c:		an instance's data for this CPU
  * @entry:	the entry
  * @size:	the size of the entry

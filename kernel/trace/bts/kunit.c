@@ -89,7 +89,7 @@ static void bts_test_targets(struct kunit *test)
 	free_percpu(tr->array_buffer.data);
 }
 
-/* The ring buffer is off for a CPU that is not in tracing_cpumask, and for no other CPU. */
+/* The ring buffer is off only for a CPU that is not in tracing_cpumask. */
 static void bts_test_off(struct kunit *test)
 {
 	struct trace_array *tr = bts_test_array(test);
@@ -163,7 +163,7 @@ static const unsigned int bts_test_sizes[] = { 4, 24, 36, 112, 116, 1000 };
 
 #define BTS_TEST_PAGES	4
 
-/* Return how many events fit into a ring buffer, if @want events are reserved at a time. */
+/* Return how many events fit into a ring buffer if @want events are reserved at a time. */
 static u32 bts_test_room(struct kunit *test, unsigned int size, u32 want)
 {
 	struct trace_buffer *buffer = ring_buffer_alloc(BTS_TEST_PAGES * PAGE_SIZE, 0);

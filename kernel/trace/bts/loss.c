@@ -5,10 +5,10 @@
  * The ring buffer refuses an entry when the buffer is full or paused, or when tracing is off.
  * The ring buffer is paused while it is cleared, resized or swapped, or (with the option
  * pause-on-trace) while the file trace is open. For each CPU, the ring buffer counts the entries
- * for which it had no room. If a refusal does not increase this count, the ring buffer is paused
- * or tracing is off. During a batch, the count changes only when the ring buffer refuses an
- * entry, because only this CPU increments the count, and a reset of the ring buffer waits until
- * the batch ends.
+ * for which it had no room. If the ring buffer refuses an entry without increasing this count,
+ * it is paused or tracing is off. During a batch, the count changes only when the ring buffer
+ * refuses an entry, because only this CPU increments the count, and a reset of the ring buffer
+ * waits until the batch ends.
  *
  * If the reason why the ring buffer refuses entries changes during a batch, the first branches
  * that are lost after the change may be counted under the wrong cause. If tracing is switched
@@ -68,7 +68,7 @@ void bts_use_buffer(struct bts_cpu *c, struct trace_buffer *buffer)
 }
 
 /*
- * Set the sequence number of an entry. This number says how many branches (lost or not) this CPU
+ * Set the sequence number of an entry. It is the number of branches (lost or not) that this CPU
  * took between the last clear of the ring buffer and the entry. The entry of a single branch has
  * no sequence number.
  */

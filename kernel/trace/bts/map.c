@@ -10,16 +10,16 @@
  *
  *	bts_map_request()	the CPU switches to a traced task of a process
  *	    |			that is not in bts_instance.mapped:
- *	    v			bts_maps_due and TIF_NOTIFY_RESUME
- *	__bts_resume_user()	before the task is in user space again: a row for
- *	    |			each of its mappings; the process is in .mapped
+ *	    v			sets bts_maps_due and TIF_NOTIFY_RESUME
+ *	__bts_resume_user()	before the task is in user space again: writes a row
+ *	    |			for each mapping; the process is now in .mapped
  *	    v
- *	bts_probe_mmap_exec()	from now on a row for each new mapping
+ *	bts_probe_mmap_exec()	writes a row for each later mapping
  *
  * The tracer remembers processes, not tasks, because all threads of a process may execute a
  * mapping that one thread makes. The set bts_instance.mapped contains a bit for each process
- * ID. A task switch reads this bit without a lock. The bit is cleared when a new process gets
- * the ID. No row is written for a task that does not return to user space.
+ * ID. A task switch reads this bit without a lock. When a new process gets the ID, the bit is
+ * cleared. No row is written for a task that does not return to user space.
  *
  * In the trace, the row of a mapping must follow the branches that were taken before the mapping
  * was made, and precede the branches that were taken afterwards. So the DS buffer is drained
@@ -215,10 +215,10 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 }
 
 /**
- * bts_map_remind - make the current task show its mappings, if it has not done so yet
+ * bts_map_remind - remind the current task to show its mappings
  *
- * KVM's loop clears TIF_NOTIFY_RESUME, but this loop does not write the rows of the task's
- * mappings. So this function sets the flag again.
+ * KVM's loop clears TIF_NOTIFY_RESUME without writing the rows of the task's mappings. So
+ * if the rows are still due, this function sets the flag again.
  *
  * Context: the same as for bts_records().
  */
@@ -358,8 +358,8 @@ static bool bts_map_wants(struct bts_instance *b)
 }
 
 /*
- * Report whether the event or an instance shows the new mappings of the current process. For all
- * other processes, do not read build IDs and paths. Context: interrupts off.
+ * Report whether the event or an instance shows the new mappings of the current process. If not,
+ * the caller need not read the build ID and the path. Context: interrupts off.
  */
 static bool bts_map_wanted(void)
 {
@@ -494,7 +494,7 @@ static unsigned long bts_map_existing(struct mm_struct *mm, unsigned long at,
 	return BTS_MAPS_SHOWN;
 }
 
-/* Context: interrupts off; as __bts_resume_user(). */
+/* Context: the same as for __bts_resume_user(). */
 static unsigned long bts_map_go(unsigned long at, bool locked)
 {
 	struct bts_path *path = bts_path_here();
@@ -548,10 +548,10 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
  * bts_resume_lock - take mmap_lock for __bts_resume_user(), which unlocks it
  *
  * With bts-block the task first waits until no entries are held, because the backlog may have no
- * room for further rows. A signal does not end this wait, unless it kills the task, because the
- * task handles its signals only after it has shown all mappings. Before this function takes
- * mmap_lock, it lets other waiting tasks use the CPU and mmap_lock. A trace of the kernel shows
- * the branches of this function as branches of the task.
+ * room for further rows. Only a fatal signal ends this wait, because the task handles other
+ * signals after it has shown all mappings. Before this function takes mmap_lock, it lets other
+ * waiting tasks use the CPU and mmap_lock. A trace of the kernel contains the branches
+ * of this function.
  *
  * Context: Process context, may sleep.
  * Return: 0, or -EINTR if the task is being killed.

@@ -97,8 +97,8 @@ static struct bts_rows *bts_rows(struct trace_iterator *iter)
 
 /*
  * Return the number of branches that are missing before a pack or a loss. For a CPU's first pack
- * or loss, @next is 0. If earlier entries were overwritten before any entry was read, all branches
- * before this first pack or loss are missing.
+ * or loss, @next is 0. If entries were overwritten before any entry was read, all branches before
+ * this first pack or loss are missing.
  */
 static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 {
@@ -113,8 +113,8 @@ static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 }
 
 /*
- * Return the place of the sequence number of the next branch. Each ring buffer has its own
- * numbers. A pipe reads the other ring buffer after a snapshot has swapped the two.
+ * Return a pointer to the sequence number that the next branch must have. Each ring buffer has
+ * its own numbers. After a snapshot has swapped the ring buffers, a pipe reads the other one.
  */
 static u64 *bts_next(struct trace_iterator *iter, struct bts_rows *rows)
 {
@@ -204,9 +204,9 @@ static bool bts_print_file(struct trace_seq *s, struct mm_struct *mm,
 }
 
 /*
- * Return the current address of kernel text that was at @addr when the ring buffer was written.
- * A persistent ring buffer may be from another boot, with other addresses (KASLR). Modules and
- * the vsyscall page do not move with the text, so leave their addresses unchanged.
+ * Return the current address of the kernel text whose address was @addr when the ring buffer
+ * was written. A persistent ring buffer may be from another boot, with other addresses (KASLR).
+ * Modules and the vsyscall page do not move with the text, so leave their addresses unchanged.
  */
 VISIBLE_IF_KUNIT unsigned long bts_text_here(struct trace_array *tr, unsigned long addr)
 {

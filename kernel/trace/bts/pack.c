@@ -17,11 +17,11 @@
  * the node with the branch. So a table may lack nodes or contain nodes of earlier packs, and a
  * new pack need not reset the tables.
  *
- * Two alternatives were rejected. Prediction from the last two branches takes longer, and
- * predicts only one more branch in 200. In a recursive fib(), this prediction is right for one
- * more branch in ten, but fib() is not typical. If the coder kept its state from one pack to the
- * next, it would save less than a byte per branch in the ring buffer, and nothing on disk after
- * compression. And readers would have to read every pack.
+ * Two alternatives were rejected. First, prediction from the last two branches takes longer, and
+ * is right for only one more branch in 200. (In a recursive fib(), it is right for one more
+ * branch in ten, but fib() is not typical.) Second, a coder that kept its state from one pack to
+ * the next would save less than a byte per branch in the ring buffer, and nothing on disk after
+ * compression, and readers would have to read every pack.
  *
  * A coder belongs to one CPU, whose batches never nest, so the coder need not be reentrant. The
  * coder takes no lock and allocates nothing. The number of records bounds the coder's run time.

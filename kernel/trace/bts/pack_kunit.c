@@ -193,7 +193,7 @@ static void bts_pack_test_one(struct kunit *test)
 	}
 }
 
-/* The first prediction of a pack is 0 -> 0, but 0 -> 0 may also be a branch of the trace. */
+/* A pack begins with the prediction 0 -> 0, but the trace may also contain a branch 0 -> 0. */
 static void bts_pack_test_zero(struct kunit *test)
 {
 	struct pack_test *t = test->priv;

@@ -5,8 +5,8 @@
  * A task becomes a reader when it first calls read(), splice(), poll() or ioctl() on trace_pipe
  * or trace_pipe_raw. It stays a reader until it dies or closes its last descriptor of the file.
  * The task that opens the file also counts as a reader, until a task has read. A child that only
- * inherits a descriptor is not a reader. If such a child were a reader and never read, traced
- * tasks would wait forever after the death of the task that did read.
+ * inherits a descriptor is not a reader. If such a child counted as a reader but never read,
+ * traced tasks would wait forever after the real reader has died.
  *
  * With bts-block, traced tasks wait only while there is a reader. A task that reads any instance
  * never waits: see bts_can_wait().

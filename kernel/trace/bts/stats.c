@@ -95,7 +95,7 @@ static unsigned long bts_overwritten(struct trace_array *tr, int cpu)
 					     ring_buffer_overrun_cpu(buffer, cpu);
 }
 
-/* Where the SDM allows two behaviours, show which one the driver has found on the CPUs. */
+/* If the SDM allows two behaviours, show which of them the driver has found on the CPUs. */
 static void bts_show_traits(struct seq_file *m, unsigned int traits)
 {
 	const char *pmi = "unknown";

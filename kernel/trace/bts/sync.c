@@ -82,8 +82,8 @@ static noinline void bts_start_current(void)
 }
 
 /*
- * Context: hard interrupt, which comes when interrupts are next on. The interrupt cannot come
- * during a task switch, so current is the task whose branches are in the DS buffer.
+ * Context: hard interrupt, which comes as soon as interrupts are on. The interrupt cannot
+ * come during a task switch, so current is the task whose branches are in the DS buffer.
  */
 static __ds_text void bts_start_here(struct irq_work *work)
 {
@@ -98,10 +98,10 @@ static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
 
 /*
  * Start recording, because a trigger, a function probe or tracing_on() turns tracing on. The
- * user wants the following branches on this CPU, so this CPU starts first, and the other CPUs
- * start a moment later. A traceoff trigger or probe leaves the hardware on. After such a
- * traceoff, start the CPUs again if rows of mappings are missing. Otherwise, do nothing. If the
- * instance has just switched to another tracer, bts_instance.tracing has no effect.
+ * user wants the branches that follow on this CPU, so this CPU starts first, and the other CPUs
+ * start a moment later. After a traceoff trigger or probe, the hardware is still on, so start
+ * the CPUs again only if rows of mappings are missing. If the instance has just switched to
+ * another tracer, bts_instance.tracing has no effect.
  * Context: any.
  */
 static void bts_sync_on(struct bts_instance *b)

@@ -21,8 +21,8 @@
  *
  * Each branch is predicted to be the @next of the previous branch's node. A run is a sequence
  * of branches that are predicted correctly. A token encodes a run, a branch that is not
- * predicted correctly, or both. If a branch is not predicted correctly, the token tells which
- * branch it is: the @other of the previous branch's node, the branch of the node with a given
+ * predicted correctly, or both. If a branch is not predicted correctly, the token identifies
+ * the branch: the @other of the previous branch's node, the branch of the node with a given
  * number, or a new branch, which becomes a node. Then the previous branch's node is updated.
  * Its old @next becomes its @other, and the branch of the token becomes its @next.
  *
@@ -197,7 +197,7 @@ static const u8 *bts_get_token(struct bts_decoder *d, const u8 *p)
 	return NULL;
 }
 
-/* Decode a token that may be cut off, because the code ends. Use a copy padded with zeroes. */
+/* Decode a token that the end of the code may cut off. Use a copy padded with zeroes. */
 static const u8 *bts_get_last_token(struct bts_decoder *d)
 {
 	u8 copy[BTS_TOKEN_MAX] = { 0 };

@@ -10,10 +10,10 @@
 #include <linux/types.h>
 
 /*
- * The number of the format. Each pack contains this number. If a change of the format would make
- * this decoder misread new packs, the new format must have the next number. No format has number
- * 0, because packs of the tracer's first versions had no number. At the number's offset, those
- * packs have the third byte of nr (the number of branches). This byte is always 0.
+ * The number of the format. Each pack contains this number. If this decoder would misread the
+ * packs of a changed format, the changed format must have the next number. No format has number
+ * 0, because the packs of the tracer's first versions had no number. At the number's offset,
+ * these packs contain the third byte of nr (the number of branches), which is always 0.
  */
 #define BTS_PACK_FORMAT		1
 

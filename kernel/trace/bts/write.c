@@ -37,7 +37,7 @@
  * @b:		the instance
  * @c:		the instance's data for this CPU
  * @task:	the task of the batch or the row
- * @row:	prepare to write a row
+ * @row:	true for a non-branch row, false for a batch
  *
  * Context: the same as for bts_records().
  */
@@ -69,8 +69,8 @@ static bool bts_write(struct bts_cpu *c, union bts_entry *entry, unsigned int si
 /*
  * Write an entry into the ring buffer or the backlog. An entry that may be held is written into
  * the backlog if the ring buffer has no room, if the backlog is not empty, or if entries that
- * other CPUs hold must be written first. In the same cases, an entry of a task that cannot wait
- * is dropped, because the waiting tasks need the room and the reader's time.
+ * other CPUs hold must be written first. In the same cases, an entry of a task that cannot
+ * wait is dropped, because the waiting tasks need the room and the reader's time.
  */
 static bool bts_place(struct bts_cpu *c, union bts_entry *entry, unsigned int size,
 		      bool hold)
@@ -158,8 +158,8 @@ bool bts_deliver_row(struct bts_instance *b, struct bts_cpu *c,
 }
 
 /*
- * Write an entry of branches. Branches must not come before earlier losses, so the branches
- * are lost if the losses cannot be written.
+ * Write an entry of branches. If the pending losses cannot be written first, the branches
+ * are lost, because branches must not come before earlier losses.
  */
 static void bts_deliver_entry(struct bts_instance *b, struct bts_cpu *c,
 			      union bts_entry *entry, unsigned int size)
