@@ -108,13 +108,13 @@ static DEFINE_PER_CPU(bool, bts_unwanted);
 
 static struct tracer_opt bts_opts[] = {
 	/* Record branches that begin or end in user space */
-	{ .name = "bts-user", .bit = BTS_OPT_USER },
+	{ .name = "bts-user", .bit = DS_BTS_USER },
 	/* Record branches that begin or end in the kernel */
-	{ .name = "bts-kernel", .bit = BTS_OPT_KERNEL },
+	{ .name = "bts-kernel", .bit = DS_BTS_KERNEL },
 	/* Let the hardware leave out unwanted branches, and some crossings (asm/ds.h) */
-	{ .name = "bts-cpl-filter", .bit = BTS_OPT_FILTER },
+	{ .name = "bts-cpl-filter", .bit = DS_BTS_CPL_FILTER },
 	/* Let the DS buffer wrap without interrupts and keep only the latest branches */
-	{ .name = "bts-circular", .bit = BTS_OPT_CIRCULAR },
+	{ .name = "bts-circular", .bit = DS_BTS_CIRCULAR },
 	/* Make tasks wait until their branches have been read */
 	{ .name = "bts-block", .bit = BTS_OPT_BLOCK },
 	/* Show task switches as rows bts_departs and bts_arrives */
@@ -129,7 +129,7 @@ static struct tracer_opt bts_opts[] = {
 };
 
 static struct tracer_flags bts_flags = {
-	.val	= BTS_OPT_USER | BTS_OPT_KERNEL | (BTS_HAS_MAPS ? BTS_OPT_MAP : 0),
+	.val	= BTS_SIDES | (BTS_HAS_MAPS ? BTS_OPT_MAP : 0),
 	.opts	= bts_opts,
 };
 
@@ -192,7 +192,7 @@ static unsigned int bts_turn(struct task_struct *task)
 
 	this_cpu_write(bts_pid, task->pid);
 	this_cpu_write(bts_task, task);
-	bts_map_turn();
+	this_cpu_write(bts_maps_due, false);
 	for_each_bts_instance(b)
 		modes |= bts_turn_instance(b, task, switches);
 	this_cpu_write(bts_unwanted, modes == DS_BTS_OFF);
@@ -307,8 +307,9 @@ static void bts_records(const struct ds_bts_batch *batch)
 
 	for_each_bts_instance(b)
 		bts_deliver_batch(b, batch, trace_ctx);
-	if (batch->cause != DS_DRAIN_SWITCH)
-		bts_map_remind();
+	/* KVM's loop clears TIF_NOTIFY_RESUME without writing the rows of the task's mappings. */
+	if (batch->cause != DS_DRAIN_SWITCH && this_cpu_read(bts_maps_due))
+		bts_check_task(current);
 	bts_save_name();
 }
 
@@ -355,8 +356,7 @@ static noinline void bts_change_pid(void)
 }
 
 /*
- * When this probe runs, ftrace's PID lists are up to date, because ftrace's own probes run
- * earlier.
+ * When this probe runs, ftrace's PID lists are up to date, because ftrace's probes run earlier.
  * Context: the same as for sched_exec_pid_tp, so interrupts are off and tasklist_lock is held.
  */
 static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *leader,

@@ -244,12 +244,8 @@ struct bts_instance {
 
 #define BTS_SIDES	(DS_BTS_USER | DS_BTS_KERNEL)
 
-/* The tracer's options. Options that are passed to the driver use the driver's bits. */
+/* The tracer's own options. The other options are the driver's modes DS_BTS_*. */
 enum {
-	BTS_OPT_USER	= DS_BTS_USER,
-	BTS_OPT_KERNEL	= DS_BTS_KERNEL,
-	BTS_OPT_FILTER	= DS_BTS_CPL_FILTER,
-	BTS_OPT_CIRCULAR = DS_BTS_CIRCULAR,
 	BTS_OPT_BLOCK	= BIT(16),
 	BTS_OPT_SCHED	= BIT(17),
 	BTS_OPT_MAP	= BIT(18),
@@ -340,7 +336,6 @@ void bts_pend(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
 void bts_lose(struct bts_cpu *c, unsigned int cause, u64 n, pid_t pid);
 void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t pid);
 void bts_lose_rows(struct bts_cpu *c, unsigned int n, pid_t pid);
-void bts_drop_row(struct bts_instance *b, struct bts_cpu *c, pid_t pid);
 
 /* reader.c */
 bool bts_is_read(const struct trace_array *tr, int cpu);
@@ -386,8 +381,6 @@ void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 
 int bts_map_attach(void);
 void bts_map_detach(void);
-void bts_map_turn(void);
-void bts_map_remind(void);
 void bts_map_request(struct bts_instance *b, struct task_struct *task);
 void bts_map_switch(struct bts_instance *b, struct task_struct *task);
 void bts_map_forget(struct bts_instance *b);

@@ -171,17 +171,3 @@ void bts_lose_rows(struct bts_cpu *c, unsigned int n, pid_t pid)
 	bts_count(&c->loss.cause[BTS_LOST_ROWS].total, n);
 	bts_pend(c, BTS_LOST_ROWS, 0, pid);
 }
-
-/**
- * bts_drop_row - count a non-branch row that could not be written
- * @b:		the instance
- * @c:		the instance's data for this CPU
- * @pid:	the task of the row
- *
- * Context: the same as for bts_records().
- */
-void bts_drop_row(struct bts_instance *b, struct bts_cpu *c, pid_t pid)
-{
-	if (!bts_is_off(b->tr, smp_processor_id()))
-		bts_lose_rows(c, 1, pid);
-}

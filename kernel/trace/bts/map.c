@@ -187,16 +187,6 @@ static void bts_pids_free(struct bts_pids *pids)
 }
 
 /**
- * bts_map_turn - clear this CPU's request to show mappings
- *
- * Context: bts_turn().
- */
-void bts_map_turn(void)
-{
-	this_cpu_write(bts_maps_due, false);
-}
-
-/**
  * bts_map_request - make a traced task show its mappings, unless its process has shown them
  * @b:		an instance
  * @task:	the task
@@ -212,20 +202,6 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 	/* This CPU's current or next task checks both flags on its way to user mode. */
 	this_cpu_write(bts_maps_due, true);
 	set_tsk_thread_flag(task, TIF_NOTIFY_RESUME);
-}
-
-/**
- * bts_map_remind - remind the current task to show its mappings
- *
- * KVM's loop clears TIF_NOTIFY_RESUME without writing the rows of the task's mappings. So
- * if the rows are still due, this function sets the flag again.
- *
- * Context: the same as for bts_records().
- */
-void bts_map_remind(void)
-{
-	if (this_cpu_read(bts_maps_due))
-		bts_check_task(current);
 }
 
 /**
@@ -434,7 +410,7 @@ static void bts_map_leave(bool again)
 {
 	ds_bts_ask(current);
 	if (!again)
-		bts_map_turn();
+		this_cpu_write(bts_maps_due, false);
 }
 
 /* Context: the same as for bts_probe_mmap_exec(), and BTS is off. */
@@ -518,7 +494,7 @@ static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
 {
 	/* Tell lockdep about the raw_local_irq_disable() of the caller. */
 	trace_hardirqs_off();
-	bts_map_turn();
+	this_cpu_write(bts_maps_due, false);
 	ds_bts_drain(DS_DRAIN_FLUSH);
 	at = bts_map_go(at, locked);
 	bts_map_leave(at != BTS_MAPS_NONE);

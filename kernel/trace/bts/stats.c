@@ -46,45 +46,27 @@ static const struct bts_stat bts_other_stats[] = {
 	{ "blocked_ns",		offsetof(struct bts_cpu, counts.blocked_ns) },
 };
 
-/* Return a counter, or 0 if bts was never chosen in the instance, which then has no counters. */
-static u64 bts_get_stat(struct bts_instance *b, int cpu, size_t offset)
-{
-	if (!b)
-		return 0;
-	return READ_ONCE(*(u64 *)((void *)per_cpu_ptr(b->cpu, cpu) + offset));
-}
-
-static u64 bts_stat_sum(struct bts_instance *b, size_t offset)
-{
-	u64 sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += bts_get_stat(b, cpu, offset);
-	return sum;
-}
-
 static bool bts_is_recording(struct bts_instance *b, int cpu)
 {
 	return ds_bts_running(cpu) &&
 	       READ_ONCE(per_cpu_ptr(b->cpu, cpu)->mode) & BTS_SIDES;
 }
 
+/*
+ * Print a counter of one CPU, or the sum of all CPUs. If bts was never chosen in the instance, there
+ * are no counters, so print 0.
+ */
 static void bts_show_stat(struct seq_file *m, struct bts_instance *b, int cpu,
-			  struct bts_stat stat)
+			  const char *name, size_t offset)
 {
-	seq_printf(m, "%s: %llu\n", stat.name,
-		   cpu == RING_BUFFER_ALL_CPUS ?
-		   bts_stat_sum(b, stat.offset) :
-		   bts_get_stat(b, cpu, stat.offset));
-}
+	u64 sum = 0;
+	int i;
 
-static struct bts_stat bts_cause_stat(unsigned int cause)
-{
-	return (struct bts_stat){
-		.name	= bts_causes[cause].stat,
-		.offset	= offsetof(struct bts_cpu, loss.cause[cause].total),
-	};
+	for_each_possible_cpu(i) {
+		if (b && (cpu == RING_BUFFER_ALL_CPUS || cpu == i))
+			sum += READ_ONCE(*(u64 *)((void *)per_cpu_ptr(b->cpu, i) + offset));
+	}
+	seq_printf(m, "%s: %llu\n", name, sum);
 }
 
 static unsigned long bts_overwritten(struct trace_array *tr, int cpu)
@@ -153,13 +135,14 @@ static int bts_stats_show(struct seq_file *m, void *v)
 	bts_show_readers(m, tr, cpu);
 	bts_show_traits(m, traits);
 	for (i = 0; i < ARRAY_SIZE(bts_record_stats); i++)
-		bts_show_stat(m, b, cpu, bts_record_stats[i]);
+		bts_show_stat(m, b, cpu, bts_record_stats[i].name, bts_record_stats[i].offset);
 	for (i = 0; i < BTS_LOST_CAUSES; i++) {
 		if (bts_causes[i].stat)
-			bts_show_stat(m, b, cpu, bts_cause_stat(i));
+			bts_show_stat(m, b, cpu, bts_causes[i].stat,
+				      offsetof(struct bts_cpu, loss.cause[i].total));
 	}
 	for (i = 0; i < ARRAY_SIZE(bts_other_stats); i++)
-		bts_show_stat(m, b, cpu, bts_other_stats[i]);
+		bts_show_stat(m, b, cpu, bts_other_stats[i].name, bts_other_stats[i].offset);
 	seq_printf(m, "overwritten_entries: %lu\n", bts_overwritten(tr, cpu));
 	return 0;
 }

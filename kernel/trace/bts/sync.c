@@ -56,7 +56,7 @@ static void bts_sync_event(struct bts_instance *b)
 static void bts_sync_poll(struct bts_instance *b)
 {
 	ds_bts_flush_all();
-	if (!(READ_ONCE(b->flags->val) & BTS_OPT_CIRCULAR))
+	if (!(READ_ONCE(b->flags->val) & DS_BTS_CIRCULAR))
 		return;
 	WRITE_ONCE(b->polled, true);
 	bts_poll();

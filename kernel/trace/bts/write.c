@@ -3,7 +3,7 @@
  * Branch tracer: write branches and losses into the ring buffer
  *
  * Branches are written into the ring buffer as packs, or as groups of entries. A group contains
- * as many entries as fit into a sub-buffer (bts_write_branches()). If a group cannot be written,
+ * as many entries as fit into a sub-buffer (bts_write_some()). If a group cannot be written,
  * the next branch becomes a single entry, which bts_place() writes or holds.
  *
  * A loss is shown in a row "LOST n branches (cause)", which needs room like any other row. A
@@ -153,7 +153,8 @@ bool bts_deliver_row(struct bts_instance *b, struct bts_cpu *c,
 	entry->ent.pid = task->pid;
 	if (bts_show_losses(c, true) && bts_place(c, entry, size, true))
 		return true;
-	bts_drop_row(b, c, task->pid);
+	if (!bts_is_off(b->tr, smp_processor_id()))
+		bts_lose_rows(c, 1, task->pid);
 	return false;
 }
 
@@ -168,7 +169,10 @@ static void bts_deliver_entry(struct bts_instance *b, struct bts_cpu *c,
 		bts_drop(b, c, bts_branches(entry), entry->ent.pid);
 }
 
-/* Write as many branches as fit into a sub-buffer. Return: the number of written branches. */
+/*
+ * Write as many branches as fit into a sub-buffer. If losses or held entries must be written first,
+ * write nothing. Return: the number of written branches.
+ */
 static unsigned int bts_write_some(struct bts_cpu *c, const struct ds_bts_record *rec,
 				   unsigned int nr)
 {
@@ -178,6 +182,8 @@ static unsigned int bts_write_some(struct bts_cpu *c, const struct ds_bts_record
 	struct bts_branch_entry *entry;
 	unsigned int i;
 
+	if (c->loss.pending || c->hold.wait || bts_held(c))
+		return 0;
 	event = ring_buffer_lock_reserve_events(c->write.buffer, sizeof(*entry), &nr);
 	if (!event)
 		return 0;
@@ -190,28 +196,8 @@ static unsigned int bts_write_some(struct bts_cpu *c, const struct ds_bts_record
 	}
 	ring_buffer_count(c->write.buffer, nr);
 	trace_buffer_unlock_commit_nostack(c->write.buffer, event);
+	bts_count(&c->counts.delivered, nr);
 	return nr;
-}
-
-/*
- * Write branches, unless losses or held entries must be written first. Return: the number of
- * written branches.
- */
-static unsigned int bts_write_branches(struct bts_cpu *c,
-				       const struct ds_bts_record *rec,
-				       unsigned int nr)
-{
-	unsigned int done = 0;
-	unsigned int some;
-
-	if (c->loss.pending || c->hold.wait || bts_held(c))
-		return 0;
-	do {
-		some = bts_write_some(c, rec + done, nr - done);
-		done += some;
-	} while (some && done < nr);
-	bts_count(&c->counts.delivered, done);
-	return done;
 }
 
 static void bts_deliver_each(struct bts_instance *b, struct bts_cpu *c,
@@ -221,9 +207,11 @@ static void bts_deliver_each(struct bts_instance *b, struct bts_cpu *c,
 	union bts_entry entry = { .ent = c->write.ent };
 
 	while (rec != end) {
-		rec += bts_write_branches(c, rec, end - rec);
-		if (rec == end)
-			return;
+		unsigned int some = bts_write_some(c, rec, end - rec);
+
+		rec += some;
+		if (some)
+			continue;
 		entry.branch.from = rec->from;
 		entry.branch.to = rec->to;
 		bts_deliver_entry(b, c, &entry, sizeof(entry.branch));
