@@ -141,6 +141,11 @@ no_program() {
 }
 check "record: no such program; the older trace stays" no_program
 
+link_in_path() {
+	mkdir -p path && ln -sfn / path/true && PATH=$PWD/path:$PATH bts record -u -o link.dat -- true
+}
+check "record: a link to a directory in PATH is not a program" link_in_path
+
 # shellcheck disable=SC2016 # expanded by the recorded shell
 ends_as() {
 	status 7 bts record -u -o old.dat -- sh -c 'exit 7' &&

@@ -80,9 +80,9 @@ static char *find_program(const char *name)
 	for (path = path ? path : "/bin:/usr/bin"; *path; path += *path == ':') {
 		size_t length = strcspn(path, ":");
 		char *file = mem_format("%.*s/%s", (int)length, length ? path : ".", name);
-		struct stat stat;
+		struct stat st;
 
-		if (!access(file, X_OK) && !lstat(file, &stat) && !S_ISDIR(stat.st_mode))
+		if (!access(file, X_OK) && !stat(file, &st) && !S_ISDIR(st.st_mode))
 			return file;
 		error = errno == EACCES ? EACCES : error;
 		free(file);
