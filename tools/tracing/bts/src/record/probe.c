@@ -27,6 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/cpus.h"
 #include "lib/mem.h"
 #include "lib/msg.h"
 #include "lib/path.h"
@@ -470,20 +471,26 @@ bool probe_machine(void)
 		{ "user and kernel, packed",		true,	true,	true,	false },
 	};
 	static const struct way user = { "user side", true, false, false, false };
-	char *kallsyms = path_read("/proc/kallsyms", NULL);
-	struct instance *inst = set_up();
-	cpu_set_t cpus;
+	/* The call fails if the set has fewer bits than the kernel has possible CPUs. */
+	cpu_set_t cpus[CPUS_MAX / CPU_SETSIZE] = {};
+	struct instance *inst;
 	bool good = true;
+	char *kallsyms;
 	int first = -1;
 
+	if (sched_getaffinity(0, sizeof(cpus), cpus)) {
+		msg_errno("list the CPUs", NULL);
+		return false;
+	}
+	kallsyms = path_read("/proc/kallsyms", NULL);
+	inst = set_up();
 	if (!inst) {
 		free(kallsyms);
 		return false;
 	}
 	puts("\nThe probe, a program with one branch of each kind:");
-	sched_getaffinity(0, sizeof(cpus), &cpus);
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (!CPU_ISSET(cpu, &cpus))
+	for (int cpu = 0; cpu < CPUS_MAX; cpu++) {
+		if (!CPU_ISSET_S(cpu, sizeof(cpus), cpus))
 			continue;
 		first = first < 0 ? cpu : first;
 		good &= probe_way(inst, cpu, &user, kallsyms);
