@@ -35,9 +35,11 @@ static char *info_text(const struct restore *r)
 		bytes_add(&text, r->info, strlen(r->info));
 	if (!r->ended)
 		bytes_format(&text, "branches: %llu\ntasks: %zu\nswitches: %llu\n"
-			     "overwritten: %llu\ndata_bytes: %llu\nrecorder_killed: %u\n",
+			     "overwritten: %llu\ndata_bytes: %llu\nrecorder_killed: %u\n"
+			     "killed_at: %lld\n",
 			     writer_branches(r->writer), r->counts.names.nr, r->counts.switches,
-			     r->counts.overwritten, writer_data_size(r->writer), r->nr_cut);
+			     r->counts.overwritten, writer_data_size(r->writer), r->nr_cut,
+			     r->written);
 	bytes_add8(&text, 0);
 	return text.data;
 }

@@ -25,6 +25,14 @@ static int64_t began(const char *info)
 	return timegm(&tm) - east;
 }
 
+/* Return the time, in seconds, at which the recording ended, or 0 if unknown. */
+static int64_t ended(const char *info)
+{
+	unsigned long long killed = stats_number(info, "killed_at");
+
+	return killed ? killed : began(info) + stats_number(info, "seconds");
+}
+
 /* Report whether the trace states that a tracer option was set. */
 static bool was_set(const char *info, const char *option)
 {
@@ -55,7 +63,7 @@ bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
 	formats_read(&v->formats, v->dat);
 	objects_init(&p->objects, path, v->dat->uname.text);
 	p->objects.began = began(v->dat->info.text);
-	p->objects.ended = p->objects.began + stats_number(v->dat->info.text, "seconds");
+	p->objects.ended = ended(v->dat->info.text);
 	/*
 	 * If the trace does not contain these options, the branches show whether user space and the
 	 * kernel are recorded.

@@ -214,6 +214,7 @@ static int add_part(struct restore *r, const char *dir, const char *name, const 
 		free(path);
 		return -1;
 	}
+	r->written = st.st_mtime > r->written ? st.st_mtime : r->written;
 	cpu = mem_zalloc(1, sizeof(*cpu));
 	*cpu = (struct writer_cpu) {
 		.w = r->writer, .instance = instance, .cpu = number, .fd = fd, .name = path,
@@ -299,10 +300,10 @@ static int scan_cpu(struct restore *r, struct writer_cpu *cpu)
 		r->counts.overwritten += look.counts.overwritten;
 	names_add_all(&r->counts.names, &look.counts.names);
 	look_close(&look);
-	cpu->size = at;
 	r->nr_cut += !r->ended && at && !*cpu->instance;
-	if (ftruncate(cpu->fd, at))
+	if (at < cpu->size && ftruncate(cpu->fd, at))
 		return msg_errno("truncate", cpu->name);
+	cpu->size = at;
 	return 0;
 }
 

@@ -17,6 +17,7 @@
  * @info:	the lines of the BTS section, or NULL
  * @ended:	whether the recording had ended before bts was killed. If so, @info is complete
  * @cmdlines:	the "PID NAME" lines, if @ended
+ * @written:	the time of the last write to a CPU's file, in seconds
  * @nr_cut:	number of CPUs whose last data may be missing
  * @counts:	the counts from scanning the pages, unless @ended
  * @first:	the first CPU without data in the data section, if this section exists
@@ -27,6 +28,7 @@ struct restore {
 	char			*info;
 	char			*cmdlines;
 	bool			ended;
+	long long		written;
 	unsigned int		nr_cut;
 	struct look_counts	counts;
 	struct look_events	events;

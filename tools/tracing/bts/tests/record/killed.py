@@ -10,8 +10,10 @@ no row may be missing. A kill at a later write must not leave fewer rows than an
 """
 import glob
 import os
+import re
 import subprocess
 import sys
+import time
 
 BTS, KILLED, DIR = sys.argv[1:]
 TRACE = os.path.join(DIR, 'killed.dat')
@@ -70,6 +72,10 @@ def restored(last):
         if status:
             raise ValueError(f'write {last}: {said}')
         told.append('recorder killed' in said)
+    status, said = run(BTS, 'info', '--json', TRACE)
+    killed = re.search(r'"key":"killed_at","value":"(\d+)"', said)
+    if 'recorder killed' in text and not (killed and time.time() - int(killed[1]) < 60):
+        raise ValueError(f'write {last}: no time')
     return *rows(), 'recorder killed' in text, told
 
 
