@@ -3,9 +3,9 @@
  * Events bts_departs and bts_arrives: a task leaves a CPU, and a task arrives at a CPU
  *
  * Both events are ordinary trace events, with filters, triggers and histograms. They show the
- * tasks in set_event_pid. If this list is empty, they show all tasks, including kernel threads
- * and idle tasks. They need neither the bts tracer nor its hardware, so they are available on
- * any architecture (CONFIG_BTS_SCHED_EVENTS).
+ * tasks in set_event_pid or, if this list is empty, all tasks, including kernel threads and
+ * idle tasks. The events need neither the bts tracer nor its hardware, so they are available
+ * on any architecture (CONFIG_BTS_SCHED_EVENTS).
  *
  * Both events are recorded by probes on sched_switch, where current is still the leaving
  * task. For set_event_pid, ftrace also has two probes on sched_switch, which store for each CPU

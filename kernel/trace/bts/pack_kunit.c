@@ -399,7 +399,7 @@ static void bts_pack_test_other(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bts_pack_one(test), len + 200 + 2);
 }
 
-/* Encode branches that resemble those of real programs. */
+/* Encode branches that resemble the branches of real programs. */
 static void bts_pack_test_programs(struct kunit *test)
 {
 	static const unsigned int spread[] = { 1, 2, 5, 20, 300, 10000 };

@@ -67,11 +67,11 @@ static const struct bts_departs *bts_departure(void)
 /**
  * bts_sched_rows - write the rows of a task switch
  * @b:		an instance
- * @c:		the instance's data for this CPU; @c->mode is still that of the current task
+ * @c:		the instance's data for this CPU; @c->mode is still the mode for the current task
  * @next:	the next task
  * @mode:	what the instance records of the next task
  *
- * Context: bts_turn(), after the branches of the current task and before those of @next.
+ * Context: bts_turn(), after the branches of the current task and before the branches of @next.
  */
 void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		    struct task_struct *next, unsigned int mode)

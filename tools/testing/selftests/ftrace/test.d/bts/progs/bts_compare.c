@@ -11,8 +11,8 @@
  *
  * With -p, the first task in EXPECTED has the first given PID, and so on, and the tool ignores
  * other PIDs. Without -p, the first task in EXPECTED has the lowest PID of the trace, the second
- * task has the next higher PID, and so on. If the trace has more PIDs than EXPECTED has tasks, this
- * is an error.
+ * task has the next higher PID, and so on. It is an error if the trace has more PIDs than EXPECTED
+ * has tasks.
  *
  * A record with one kernel address is a crossing. In EXPECTED, the word "kernel" replaces this
  * address. Records with two kernel addresses are only counted. If one crossing leads from an
@@ -21,8 +21,8 @@
  * any instruction that the program may have reached. Any other crossing that is not in EXPECTED is
  * an error.
  *
- * Use -c for a trace without branches within user space. Then EXPECTED must contain only crossings,
- * and the program's position between two crossings is unknown.
+ * Use -c for a trace without branches within user space. With -c, EXPECTED must contain only
+ * crossings, and the program's position between two crossings is unknown.
  *
  * With -u, the tool skips branches that begin or end in the kernel, in EXPECTED and in the trace.
  *

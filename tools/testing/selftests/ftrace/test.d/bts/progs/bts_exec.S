@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * With an argument, the program calls execve() on its own file, without arguments. Without an
- * argument, the program ends. The PID stays the same, so the trace must contain the branches of
- * both images in order.
+ * If the program has an argument, it executes its own file again, without arguments. If the
+ * program has no argument, it ends. The PID stays the same, so the trace must contain the
+ * branches of both images in order.
  */
 #include "prog.h"
 

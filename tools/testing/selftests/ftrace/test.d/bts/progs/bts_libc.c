@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Like an ordinary program, use the startup code and the allocator of the C library, printf, qsort
- * and a signal handler. The program takes thousands of branches. Only bts_step can list them.
+ * and a signal handler. The program takes thousands of branches, which only bts_step can list.
  */
 #include <signal.h>
 #include <stdio.h>

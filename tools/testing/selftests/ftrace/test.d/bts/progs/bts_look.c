@@ -80,8 +80,8 @@ static bool ask_splice(int fd, int ms)
 static int queue;
 
 /*
- * Call this function before there are data, because epoll polls the file only once, and then waits
- * for a wakeup.
+ * Call this function while there are no data yet, because epoll polls the file only once, and then
+ * waits for a wakeup.
  */
 static void prepare_epoll(int fd)
 {
@@ -105,7 +105,7 @@ static void wake(int sig)
 	(void)sig;
 }
 
-/* After @ms milliseconds, end a waiting call by a signal. Therefore, do not set SA_RESTART. */
+/* After @ms milliseconds, a signal ends a waiting call. Therefore, do not set SA_RESTART. */
 static void end_in(int ms)
 {
 	struct sigaction action = { .sa_handler = wake };

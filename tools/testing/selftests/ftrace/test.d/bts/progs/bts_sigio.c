@@ -7,11 +7,10 @@
  * The program requests a real-time signal for new data in FILE (F_SETOWN, F_SETSIG, O_ASYNC). The
  * signal contains the file's descriptor. After each signal, the program reads all data, or, with
  * -b, calls read() once for at most BYTES. If FILE is "-", the program reads standard input, which
- * the caller has opened. SIGRTMAX ends the program.
- * The kernel delivers this signal only when no other signal is pending. On standard error, the
- * program prints "0" before it waits for the first signal. At the end, it prints the number of
- * signals. The exit status is 1 if the program gets this signal for another reason than new data
- * in FILE.
+ * the caller has opened. SIGRTMAX ends the program. The kernel delivers SIGRTMAX only when no other
+ * signal is pending. On standard error, the program prints "0" before it waits for the first
+ * signal, and the number of signals at the end. The exit status is 1 if the requested signal comes
+ * for another reason than new data in FILE.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -12,8 +12,8 @@
  * The output has lines "TASK FROM TO COUNT". COUNT is always 1, and tasks are numbered from 0 in
  * order of creation. For a system call, a fault that becomes a signal, the entry to a signal
  * handler, and exec, the word "kernel" replaces the kernel address. The output contains neither
- * interrupts nor faults that the kernel repairs. The tool does not notice them, because they return
- * to the same instruction.
+ * interrupts nor faults that the kernel repairs. The tool does not notice such events, because they
+ * return to the same instruction.
  *
  * The tool recognizes a branch by these rules:
  *
@@ -203,7 +203,7 @@ static void decode(struct task *task, struct insn *slot, unsigned long address)
 	slot->valid = true;
 	got = process_vm_readv(task->pid, &local, 1, &remote, 1, 0);
 	if (got < 0) {
-		/* At the end of a mapping, read only up to the end of the page. */
+		/* At the end of a mapping, only the bytes up to the end of the page can be read. */
 		remote.iov_len = 4096 - (address & 4095);
 		if (remote.iov_len < MAX_INSN)
 			got = process_vm_readv(task->pid, &local, 1, &remote, 1, 0);
@@ -318,7 +318,7 @@ static void instruction_done(int index, unsigned long next)
 	if (is_kernel(at)) {
 		/*
 		 * The program has called a function in the vsyscall page. The kernel emulates the
-		 * function, and the trap comes one instruction after the return.
+		 * function, so the trap comes one instruction after the return.
 		 */
 		print_return(index, task->emulated_return);
 		task->in_kernel = false;

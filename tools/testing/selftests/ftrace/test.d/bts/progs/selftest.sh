@@ -67,7 +67,7 @@ oracle() { # PROGRAM [ARGUMENT...]
 	timeout 60 "$dir/bts_step" -o "$tmp/stepped" "$dir/$program" "$@" > "$tmp/log" 2>&1 &&
 		expand "$tmp/stepped" > "$tmp/seen" &&
 		diff "$tmp/stated" "$tmp/seen" > "$tmp/log"
-	result $? "oracle: $program does what it states"
+	result $? "oracle: $program takes the branches in its source"
 }
 
 echo "TAP version 13"
@@ -103,7 +103,7 @@ result $? "oracle: fib(10) is called 177 times"
 	"$dir/bts_step" -o "$tmp/stepped" "$dir/bts_libc" > "$tmp/log" 2>&1 &&
 	cmp "$tmp/again" "$tmp/stepped" > "$tmp/log" &&
 	[ "$(wc -l < "$tmp/stepped")" -gt 1000 ]
-result $? "oracle: a program with a C library gives the same list twice"
+result $? "oracle: the two lists of a program with a C library are equal"
 
 expected=$dir/bts_syscall.expect
 perfect "$expected" > "$tmp/perfect"
@@ -127,10 +127,10 @@ sed "$((lines - 1))d" "$tmp/perfect" > "$tmp/trace"
 refuses "a missing last branch"
 
 { cat "$tmp/perfect"; echo "100 0 999 401000 401002"; } > "$tmp/trace"
-refuses "a branch after the last"
+refuses "a branch after the last branch"
 
 { cat "$tmp/perfect"; echo "99 0 999 401000 401002"; } > "$tmp/trace"
-refuses "a stranger's branch"
+refuses "a branch of another task"
 
 { echo "CPU:0 [LOST 12 EVENTS]"; cat "$tmp/perfect"; } > "$tmp/trace"
 refuses "a lost event"
@@ -143,20 +143,20 @@ place=$(awk -v at="$back" 'NR == at { print $5 }' "$tmp/perfect")
 awk -v at="$back" -v place="$place" '{ print } NR == at {
 	print 100, 0, NR, place, "ffffffff81000020"
 	print 100, 0, NR, "ffffffff81000010", place }' "$tmp/perfect" > "$tmp/trace"
-accepts "an interrupt that comes back"
+accepts "an interrupt that returns"
 
 awk -v at="$back" -v place="$place" '{ print } NR == at {
 	print 100, 0, NR, place, "ffffffff81000020" }' "$tmp/perfect" > "$tmp/trace"
-refuses "an interrupt that does not come back"
+refuses "an interrupt that does not return"
 
 awk -v at="$back" -v place="$place" '{ print } NR == at {
 	print 100, 0, NR, "ffffffff81000010", place }' "$tmp/perfect" > "$tmp/trace"
-refuses "a return from nowhere"
+refuses "a return without an interrupt"
 
 awk -v at="$back" '{ print } NR == at {
 	print 100, 0, NR, "400fff", "ffffffff81000020"
 	print 100, 0, NR, "ffffffff81000010", "400fff" }' "$tmp/perfect" > "$tmp/trace"
-refuses "an interrupt where the program was not"
+refuses "an interrupt at code that did not run"
 
 # Make a chain of user and kernel branches. Each branch begins at or soon after the target of the
 # previous branch.
