@@ -7,9 +7,8 @@
         trace.run(call=lambda task, frame: print(task.pid, frame.depth * " ", frame.sym.name))
 
 A trace is read only once, by run() or counts(). run() calls the program's functions for each
-branch, each row between branches, and each beginning and end of a call. The arguments of such a
-function are valid until the function returns, but a Task or Sym is valid until the trace is
-closed. libbts(3) and libbts.h explain each field.
+branch, each row between branches, and each beginning and end of a call. A Task, Sym or Place is
+valid until the trace is closed. libbts(3) and libbts.h explain each field.
 
 If the environment variable LIBBTS contains the path of a library file, this file is used instead
 of the system's libbts.so.0.
@@ -18,6 +17,8 @@ of the system's libbts.so.0.
 import ctypes
 import enum
 import os
+import sys
+import threading
 from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_size_t, c_uint, c_uint32, \
     c_uint64, c_void_p
 
@@ -217,18 +218,33 @@ _TOTAL_FN = ctypes.CFUNCTYPE(None, c_void_p, POINTER(Branch))
 _STOP = 1
 
 
+def _copy(pointer):
+    """Copy a structure of the library, because the library reuses its memory."""
+    what = pointer.contents
+    copy = type(what).from_buffer_copy(what)
+    if isinstance(what, Row):
+        copy._text = what._text
+    return copy
+
+
 class Trace:
     """An open trace, created by open()."""
 
     def __init__(self, path):
         trace = c_void_p()
         status = _lib.bts_open(byref(trace), os.fsencode(path))
-        self._as_parameter_ = trace
+        self._pointer = trace
         self._raised = None
         if status:
             error = self._error(status)
             self.close()
             raise error
+
+    @property
+    def _as_parameter_(self):
+        if not self._pointer:
+            raise ValueError("the trace is closed")
+        return self._pointer
 
     def __enter__(self):
         return self
@@ -238,11 +254,12 @@ class Trace:
 
     def close(self):
         """Close the trace. All Task and Sym objects of the trace become invalid."""
-        _lib.bts_close(self)
-        self._as_parameter_ = c_void_p()
+        _lib.bts_close(self._pointer)
+        self._pointer = c_void_p()
 
     def _error(self, status):
-        return Error(os.fsdecode(_lib.bts_error(self) or b"no memory"), -status)
+        text = _lib.bts_error(self._pointer)
+        return Error(os.fsdecode(text) if text else os.strerror(-status), -status)
 
     def _check(self, status):
         if status < 0:
@@ -255,6 +272,8 @@ class Trace:
 
     def _call(self, function, *args):
         """Call function. If function raises an exception, store the exception and end the run."""
+        if self._raised:
+            return _STOP
         try:
             return _STOP if function(*args) is False else 0
         except BaseException as error:
@@ -265,7 +284,7 @@ class Trace:
         if function is None:
             return type_()
         return type_(lambda _, task, what: self._call(
-            function, Task(self, task) if task else None, what.contents))
+            function, Task(self, task) if task else None, _copy(what)))
 
     def run(self, branch=None, row=None, call=None, ret=None):
         """Read the trace. Each callback gets a Task and one other object: a Branch, a Row or a
@@ -282,12 +301,25 @@ class Trace:
         """Read the trace, and call the program's function with each different Branch and its
         total count, like bts_on_total(). counts() is much faster than run(). If the function
         raises an exception, counts() raises this exception at the end of the run."""
-        total = _TOTAL_FN(lambda _, what: self._call(function, what.contents))
+        total = _TOTAL_FN(lambda _, what: self._call(function, _copy(what)))
         _lib.bts_on_total(self, total)
         self._run()
 
     def _run(self):
-        status = _lib.bts_run(self, None)
+        thread, hook = threading.get_ident(), sys.unraisablehook
+
+        # Ctrl-C may raise KeyboardInterrupt just before _call() can catch it.
+        def unraisable(what):
+            if threading.get_ident() != thread:
+                hook(what)
+            elif not self._raised:
+                self._raised = what.exc_value
+
+        sys.unraisablehook = unraisable
+        try:
+            status = _lib.bts_run(self, None)
+        finally:
+            sys.unraisablehook = hook
         raised, self._raised = self._raised, None
         if raised:
             raise raised
@@ -318,7 +350,7 @@ class Trace:
 
     @property
     def totals(self):
-        return _lib.bts_totals(self).contents
+        return _copy(_lib.bts_totals(self))
 
     @property
     def bill(self):

@@ -85,7 +85,13 @@ judge_lib_python() {
 	"$@" && ! "$@" -DBTS_CALL=BTS_RET 2>/dev/null || return
 	empty "$(python3 -m doctest "$docs/libbts.rst" 2>&1)" || return
 	said=$(python3 - 2>&1 <<-'END'
+		import ctypes
+		import errno
+		import signal
+
 		import libbts
+
+		signal.signal(signal.SIGALRM, signal.default_int_handler)
 
 		def fail(task, frame):
 		    raise KeyError("mine")
@@ -96,6 +102,44 @@ judge_lib_python() {
 		        print("not raised")
 		    except KeyError:
 		        pass
+		    try:
+		        trace.run()
+		        print("read twice")
+		    except libbts.Error as error:
+		        if error.errno != errno.EALREADY or "memory" in str(error):
+		            print(error)
+
+		# An object may be used after its callback, but not after the trace is closed.
+		kept = []
+		rows = []
+		with libbts.open("calls.dat") as trace:
+		    trace.run(branch=lambda task, branch: kept.append((branch.to, str(branch.to))),
+		              row=lambda task, row: rows.append((row, str(row))))
+		    if not all(str(place) == text for place, text in kept + rows):
+		        print("objects have changed")
+		    totals = trace.totals
+		if totals.branches != len(kept):
+		    print(totals.branches, len(kept))
+		for use in (trace.run, trace.tasks, lambda: trace.set("user"), lambda: trace.totals):
+		    try:
+		        use()
+		        print("used after close")
+		    except (ValueError, ctypes.ArgumentError) as error:
+		        if "is closed" not in str(error):
+		            print(error)
+
+		# Ctrl-C must end each run, at whichever instruction the signal comes.
+		for number in range(40):
+		    left = False
+		    with libbts.open("kernel.dat", user=True) as trace:
+		        signal.setitimer(signal.ITIMER_REAL, 0.02 + number / 1000)
+		        try:
+		            trace.run(branch=lambda task, branch: None)
+		        except KeyboardInterrupt:
+		            left = True
+		        signal.setitimer(signal.ITIMER_REAL, 0)
+		    if not left:
+		        print("Ctrl-C was ignored")
 		try:
 		    libbts.open("calls")
 		    print("opened")
