@@ -72,7 +72,7 @@ judge_lib_example() {
 
 # In Python, the structures must equal the header's structures, and the example must print the same
 # counts as in C. The manual's Python session must work. An exception in a function of the program
-# must reach the caller of run(). An error of the library must raise libbts.Error.
+# must reach the caller of run(). So must Ctrl-C. An error of the library must raise libbts.Error.
 judge_lib_python() {
 	lib_install || return
 	docs=$tests/../../../../Documentation/tools/bts
