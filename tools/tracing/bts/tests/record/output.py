@@ -254,16 +254,16 @@ def keeps_output():
 def times():
     """Check which branches --time selects. All branches are later than 0."""
     good = True
-    for time, branches in ((',', 4), ('0,', 4), (',1e30', 4), (',0', 0), ('0,0', 0), ('1e30,', 0),
-                           ('1e30,1e31', 0), ('nan,', None), (',nan', None), ('inf,', None),
-                           (',inf', None), ('-1,', None), ('5,4', None), ('5,4x', None)):
-        done = subprocess.run([BTS, 'top', '--json', '--time', time, TRACE],
+    for given, branches in ((',', 4), ('0,', 4), (',1e30', 4), (',0', 0), ('0,0', 0), ('1e30,', 0),
+                            ('1e30,1e31', 0), ('nan,', None), (',nan', None), ('inf,', None),
+                            (',inf', None), ('-1,', None), ('5,4', None), ('5,4x', None)):
+        done = subprocess.run([BTS, 'top', '--json', '--time', given, TRACE],
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
         seen = None
         if done.returncode != 2:
             seen = json.loads(done.stdout.splitlines()[-1])['bill']['branches']
         if seen != branches:
-            print(f'# --time {time}: {seen} branches')
+            print(f'# --time {given}: {seen} branches')
             good = False
     return good
 

@@ -737,11 +737,11 @@ judge_bounds() {
 # out functions into which other functions jump, because the call tree counts these jumps as calls.
 judge_calls() {
 	for trace in calls signals; do
-		"$bts" dump -f callgrind $trace.dat 2>/dev/null | awk '
+		"$bts" dump -f callgrind "$trace.dat" 2>/dev/null | awk '
 			/^cfn=/ { function_ = substr($0, 5) }
 			/^calls=/ { split($0, calls, "[= ]"); n[function_] += calls[2] }
 			END { for (f in n) print f " " n[f] }' | sort >"$work/tree"
-		"$bts" top -n 0 --json $trace.dat | sed -n \
+		"$bts" top -n 0 --json "$trace.dat" | sed -n \
 			's/^{"function":"\(.*\)","dso":.*"calls":\([1-9][0-9]*\)}$/\1 \2/p' |
 			awk '{ calls = $NF; sub(" [^ ]*$", ""); n[$0] += calls }
 				END { for (f in n) print f " " n[f] }' | sort >"$work/top"
@@ -757,11 +757,11 @@ judge_calls() {
 # With only one side of the trace, each command must count the same branches.
 judge_sides() {
 	for side in -u -k; do
-		top=$("$bts" top --json -n 0 $side kernel.dat |
+		top=$("$bts" top --json -n 0 "$side" kernel.dat |
 			sed -n 's/.*"branches":\([0-9]*\),"calls".*/\1/p' | awk '{ n += $1 } END { print n }')
-		[ "$("$bts" dump -f callgrind $side kernel.dat 2>/dev/null |
+		[ "$("$bts" dump -f callgrind "$side" kernel.dat 2>/dev/null |
 			awk '/^summary:/ { print $3 }')" = "$top" ] &&
-			[ "$("$bts" dump -f folded -b $side kernel.dat 2>/dev/null |
+			[ "$("$bts" dump -f folded -b "$side" kernel.dat 2>/dev/null |
 				awk '{ n += $NF } END { print n }')" = "$top" ] || return 1
 	done
 }
