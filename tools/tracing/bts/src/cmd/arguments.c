@@ -25,7 +25,7 @@ const char options_help[] =
 	"  --to WHERE         only branches that end in this function, or at this address\n"
 	"  --head N           only the first N rows\n"
 	"  --inline           show inlined functions, too\n"
-	"  --vmlinux FILE     the recorded kernel with debug information, for its lines\n";
+	"  --vmlinux FILE     the recorded kernel with debug information, for source lines\n";
 
 static bool parse_head(struct options *o, const char *text)
 {

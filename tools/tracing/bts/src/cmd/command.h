@@ -71,7 +71,7 @@ int command_no_head(const struct options *o, const char *command);
 /* The operands are traces, so return STATUS_MISUSE after a message if -i names another trace. */
 int command_no_input(const struct options *o, const char *command);
 
-/* If the file that -o or --html names is one of the inputs, return STATUS_MISUSE after a message. */
+/* If the file of -o or --html is one of the inputs, return STATUS_MISUSE after a message. */
 int command_no_overwrite(const struct options *o, const char *command, const char *output,
 			 char *const *inputs, size_t nr);
 

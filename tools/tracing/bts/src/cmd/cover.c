@@ -23,10 +23,10 @@ static const char usage[] =
 	"  -f drcov           blocks, for Lighthouse and similar plugins\n"
 	"  -f pcs             addresses of instructions with counts, as text\n"
 	"  -o, --output FILE  the output; - is standard output (the default)\n"
-	"  --tests            each trace is a test, whose name lcov's pages show (lcov)\n"
+	"  --tests            show each trace as a test in lcov's pages (only with -f lcov)\n"
 	"  -h, --help         this text\n\n"
-	"Covers all files (with lcov, those with debug information), with --dso NAME only that\n"
-	"file, with -k only the kernel.\n";
+	"Covers all files, or only one file (--dso NAME), or only the kernel (-k). With lcov, files\n"
+	"without debug information are left out.\n";
 
 struct cover_step {
 	struct cover	*cover;

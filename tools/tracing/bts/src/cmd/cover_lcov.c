@@ -10,8 +10,8 @@
  * "-". Jumps that never ran are found by decoding the functions. A file whose source is not on this
  * machine is left out, because genhtml would stop at this file.
  *
- * Functions have their linked (mangled) names, as in geninfo's output. In the other names of C++
- * functions, there may be commas, where genhtml would cut the name.
+ * Functions have their linked (mangled) names, as in geninfo's output. A demangled C++ name may
+ * contain a comma, and genhtml would cut the name at the comma.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -59,7 +59,7 @@ struct module {
 	uint64_t		end;
 };
 
-/* Code in no file and without symbols begins with the first instruction that ran. */
+/* If code belongs to no file and has no symbols, its base is the first instruction that ran. */
 static uint64_t base_of(const struct object *o, uint64_t first)
 {
 	if (o->is_file)

@@ -229,9 +229,9 @@ static enum reason wait_for_end(struct record *rec)
 /*
  * When tracing is switched off, all held branches and rows (see bts-block) are dropped. So first
  * wait until the reader threads have made room in the ring buffer, and the kernel has delivered
- * what is held. The kernel delivers branches in order, so the held branches are out when the
- * counter "delivered" has grown by their number. Rows have no such counter, so wait until
- * "rows_held" is 0.
+ * the held branches and rows. The kernel delivers branches in order, so no held branch is left
+ * when the counter "delivered" has grown by the number of held branches. Rows have no such
+ * counter, so wait until "rows_held" is 0.
  */
 static void wait_for_held(const struct record *rec)
 {
@@ -405,7 +405,7 @@ static int finish_file(struct record *rec, const struct look_counts *counts, cha
 	return ret;
 }
 
-/* Return bts_stats, without what earlier files contain (--rearm). */
+/* Return bts_stats. With --rearm, subtract the counts that earlier files contain. */
 static char *stats_of_file(struct record *rec)
 {
 	char *all = instance_read(rec->inst, "bts_stats");

@@ -47,7 +47,7 @@ struct replay {
 	struct bts_frame	pending_frame;
 };
 
-/* In bts_frame.user: -D hides the frame and its callees. */
+/* The value of bts_frame.user if -D hides the frame and its callees. */
 #define LEVEL_DEEP	UINTPTR_MAX
 
 /* Return the level at which the frame is printed, or 0 if the frame is hidden. */

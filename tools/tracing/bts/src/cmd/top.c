@@ -389,7 +389,7 @@ static int show_live(void *ctx, const char *path)
 	terminal_clear();
 	if (run(t, t->recordings.options, path))
 		return STATUS_FAILURE;
-	/* A closed pipe is not a failure, and its signal ends the recordings. */
+	/* A closed pipe is not a failure, and SIGPIPE ends the recordings. */
 	return fflush(stdout) && errno != EPIPE ? STATUS_FAILURE : STATUS_OK;
 }
 

@@ -59,7 +59,7 @@ static int browse(struct tuis *t, const struct options *options)
 	return status ? status : tui_screen(t->runs, t->nr);
 }
 
-/* The screen is closed, so the names in the summaries are printed to a plain terminal. */
+/* The screen is closed, so the printed summaries need the guard against control characters. */
 static int end(struct tuis *t, int status)
 {
 	terminal_guard();

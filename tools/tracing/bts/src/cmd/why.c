@@ -25,9 +25,9 @@
 
 static const char usage[] =
 	"Usage: bts why [OPTIONS] [FILE]\n\n"
-	"Finds out why a system call failed. Compares the last call that failed with a call of\n"
-	"the same number that succeeded, and prints the conditional jump in the kernel at which\n"
-	"they part. If no such call succeeded, prints the likeliest jumps, as a hypothesis.\n"
+	"Finds out why a system call failed. Compares the last failed call with a successful call\n"
+	"of the same number, and prints the conditional jump in the kernel at which the two calls\n"
+	"part. If no such call succeeded, prints the likeliest jumps, as a hypothesis.\n"
 	"Record with: bts record -e raw_syscalls:sys_exit -- CMD\n\n"
 	"  --errno E          the last call that failed with this error: EINVAL, or 22\n"
 	"  --call NAME        the last call of this name that failed: openat\n"

@@ -13,8 +13,8 @@
 /**
  * struct arcs - the number and cost of calls from function to function
  * @tally:	the key contains the callee (a), the caller (b) and the address of the call (b_addr,
- *		or 0 if @sites is false). The sums of instructions and branches include the
- *		callees. If a function calls itself, these sums contain only its outermost call
+ *		or 0 if @sites is false). A call's instructions and branches include those of its
+ *		callees. If a function calls itself, only its outermost call adds to these sums
  * @sites:	count calls from different addresses separately
  * @wanted:	count only calls from or to functions with this name; if NULL, count all calls
  */

@@ -7,8 +7,8 @@
  *			setjmp(). If several live frames match, guess the innermost frame to which
  *			no longjmp() has led yet. Error handlers are nested, so each longjmp() leads
  *			further out. The frame may be on another stack. If frames on several stacks
- *			match, guess the current stack, unless its frame calls longjmp() itself.
- *			Then guess another stack, because coroutines may switch stacks by longjmp()
+ *			match, guess the current stack. But if its matching frame calls longjmp()
+ *			itself, guess another stack, because coroutines may switch stacks that way
  *	exception	leads to a landing pad. Choose the innermost frame whose current call
  *			has this pad in the table of call sites (lsda.c)
  *	stack switch	leads to a return address on a stack that the task has left. If several
@@ -28,7 +28,7 @@
 #include "symbols/roles.h"
 #include "frames.h"
 
-/* Search only this many of a stack's innermost frames. A stack switch usually leads to these. */
+/* The number of innermost frames to search. A stack switch usually leads to one of these frames. */
 #define SEARCH_MAX	256
 
 static bool alive(const struct frame *frames, uint32_t depth, const struct point *p)

@@ -3,7 +3,7 @@
  * Follow calls and returns. The branches change the stack in these ways:
  *
  *	call		adds a frame, whose return address is the address after the call
- *	ret		ends the frame with this return address, and all frames inside the frame
+ *	ret		ends the frame that returns to the target, and all frames inside this frame
  *	jump		A jump to another function (a tail call) adds a frame, with the same return
  *			address as the function that jumps. If the same chain of tail calls already
  *			contains the target function, the jump ends the frames inside this
@@ -23,7 +23,7 @@
  * assumed to lead to the innermost frame of the function at the branch target. This assumption is a
  * guess.
  *
- * After a gap, a loss or hidden branches (for example, of another CPU, with --cpu), the next
+ * After a gap, a loss or hidden branches (for example, if --cpu hides other CPUs), the next
  * straight run shows the current function. If this function is on the stack, its frame becomes the
  * innermost frame. Otherwise, a frame is added for the function, and the next matching ret corrects
  * the stack. In both cases, the stack is a guess. If the branch into the kernel is lost, the branch
@@ -239,7 +239,7 @@ static bool resumes_at(const struct frame *f, uint64_t to)
 	       (f->approx && to == f->ret);
 }
 
-/* Return the index of the innermost handler (that returns to @to, if @to is set), or -1. */
+/* Return the index of the innermost handler, or -1. If @to is not 0, it must return to @to. */
 static int64_t find_handler(const struct calls *c, uint64_t to)
 {
 	int64_t i = (int64_t)c->now.depth - 1;

@@ -57,7 +57,7 @@ static bool is_whole(const struct step *s)
 
 /*
  * Return the inlined call that contains the source of the branch, or NULL. If the branch cannot
- * enter an inlined call, return @target.
+ * enter an inlined call, return @target, so that move() reports no call.
  */
 static const struct inlined *origin(const struct step *s, const struct inlined *target)
 {

@@ -13,10 +13,10 @@
  *	exec()		A bts_arrives row may contain the start address of the program.
  *			Otherwise, the address is unknown
  *
- * A row reports each signal and each rt_sigreturn. The row also shows whether the event is
- * inferred. In all other cases, there is a gap before a branch to which the code does not lead. The
- * last run before exec(), before rt_sigreturn() or before the end of the task does not end with a
- * branch. To count the instructions of this run, add a step with STEP_END.
+ * A row reports each signal and each rt_sigreturn, and shows whether the event is inferred. If none
+ * of the three cases explains a branch, a gap is reported before the branch. The last run before
+ * exec(), before rt_sigreturn() or before the end of the task does not end with a branch. To count
+ * the instructions of this run, add a step with STEP_END.
  */
 #include <stdint.h>
 

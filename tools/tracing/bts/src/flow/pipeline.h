@@ -122,7 +122,7 @@ struct space;
  * @idle_cpu:	if @pid is 0, the CPU of this idle task; otherwise 0
  * @switches:	number of switches to the task
  * @priv:	data of the command
- * @hidden:	changes if filters have hidden branches of the task since the last branch
+ * @hidden:	number that changes when filters hide branches of the task
  * Only the pipeline uses the other members.
  */
 struct task {
@@ -358,14 +358,14 @@ bool pipe_hides(const struct pipe *p, uint64_t addr);
 /* Return how often the step's branch was taken. Return 0 if the step ends without a branch. */
 uint64_t step_branches(const struct step *s);
 /*
- * Return how often the step began a function: by a call, by a jump to the start of another function,
- * or because the kernel started a signal handler or a program. A return from an interrupt does not
- * begin a function.
+ * Return how often the step began a function: by a call, by a jump to the start of another
+ * function, or because the kernel started a signal handler or a program. A return from an interrupt
+ * does not begin a function.
  */
 uint64_t step_calls(const struct pipe *p, const struct step *s);
 /*
- * Store the beginning of a signal handler as a step without a run. Return false if the row is another
- * one, or if the filters exclude the step.
+ * Store the beginning of a signal handler as a step without a run. Return false if the row reports
+ * something else, or if the filters exclude the step.
  */
 bool pipe_signal(struct pipe *p, struct task *task, const struct row *row, struct step *s);
 /* Return the function inlined at @addr (if p->inlines is set), or else the function @sym. */

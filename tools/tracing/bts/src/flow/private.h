@@ -118,8 +118,8 @@ void task_named(struct pipe_private *v, struct task *t, const char *comm);
 void task_of(struct pipe_private *v, struct task *t, int tgid);
 void task_find_space(struct pipe_private *v, struct task *t, const struct branch *b);
 /*
- * A signal handler interrupts the task, so store the address @at, where the handler returns to. If
- * there is no room, drop the oldest address. Its handler may have ended with siglongjmp().
+ * A signal handler interrupts the task, so store @at, the address to which the handler returns. If
+ * there is no room, drop the oldest address, because its handler may have ended with siglongjmp().
  */
 void task_interrupt(struct task *t, uint64_t at);
 void tasks_free(struct pipe_private *v);
@@ -128,7 +128,7 @@ void comms_read(struct pipe_private *v);
 /* options.c */
 bool options_want_cpu(const struct options *o, int cpu);
 bool options_want_task(const struct options *o, const struct task *t);
-/* Report whether o->from or o->to is an address. An address differs from process to process. */
+/* Report whether o->from or o->to is an address, which has a different meaning in each process. */
 bool options_by_address(const struct options *o);
 bool options_match_place(const struct place *place, uint64_t addr, const char *wanted);
 

@@ -3,8 +3,8 @@
  * Keep the steps in a table, and find the kind and the instructions of a step from the code.
  *
  * A program takes few different steps, but takes some of them millions of times. So the pipeline
- * remembers for each step which step came next, and tries that step first. If it does not fit the
- * branch, the pipeline searches this table. It reads symbols and code only for a new step.
+ * remembers for each step which step came next, and tries that step first. If that step does not
+ * fit the branch, the pipeline searches this table. Symbols and code are read only for a new step.
  *
  * Steps are allocated in slabs, so pointers to steps stay valid. To limit the memory, the
  * pipeline passes all steps of a full table to the consumer's fold() and empties the table.

@@ -152,10 +152,10 @@ void object_set_syms(struct object *o, struct sym_list *list)
 }
 
 /*
- * Report whether the name is that of a copy of the function @wanted. A compiler makes such copies of
- * a function for some of its callers, and adds a suffix such as .constprop.0 to their names. A
- * nested function has a number as its suffix. Ignore the suffixes .part and .cold, because such a
- * function is only a part of @wanted.
+ * Report whether the name belongs to a copy of the function @wanted. A compiler makes such copies
+ * for some callers of a function, and adds a suffix such as .constprop.0 to their names. A nested
+ * function has a number as its suffix. Ignore the suffixes .part and .cold, because such a function
+ * is only a part of @wanted.
  */
 static bool is_copy(const char *name, const char *wanted)
 {
