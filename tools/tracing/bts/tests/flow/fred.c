@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Resolve the steps of a system call and of an interrupt with FRED. No machine at hand has FRED, and
- * QEMU 7.2 does not emulate it, so make the code and the steps by hand. Print KTAP.
+ * Resolve the steps of a system call and of an interrupt with FRED. No machine at hand has FRED,
+ * and QEMU 7.2 does not emulate it, so make the code and the steps by hand. Print KTAP.
  *
- * With FRED, system calls and interrupts in user space enter the kernel at the same address, and the
- * instructions erets and eretu return from the kernel.
+ * With FRED, system calls and interrupts in user space enter the kernel at the same address, and
+ * the instructions erets and eretu return from the kernel.
  */
 #include <stdio.h>
 
@@ -28,20 +28,25 @@ static uint8_t kernel_code[] = {
 
 static struct segment user_segment = { .vaddr = USER, .size = sizeof(user_code) };
 static struct segment kernel_segment = { .vaddr = KERNEL, .size = sizeof(kernel_code) };
+
 static struct object user = {
 	.file = user_code, .file_size = sizeof(user_code), .code = &user,
 	.segments = &user_segment, .nr_segments = 1,
 };
+
 static struct object kernel = {
 	.file = kernel_code, .file_size = sizeof(kernel_code), .code = &kernel,
 	.segments = &kernel_segment, .nr_segments = 1, .nr_syms = 2, .kernel = true, .as_run = true,
 };
+
 static struct sym program = {
 	.addr = USER, .end = USER + sizeof(user_code), .name = "main", .object = &user,
 };
+
 static struct sym entry = {
 	.addr = ENTRY, .end = OTHER, .name = "asm_fred_entrypoint_user", .object = &kernel,
 };
+
 static struct sym other = {
 	.addr = OTHER, .end = KERNEL + sizeof(kernel_code), .name = "other", .object = &kernel,
 };
@@ -73,9 +78,10 @@ int main(void)
 
 	printf("TAP version 13\n1..%d\n", total);
 	for (int i = 0; i < total; i++) {
-		struct step s = { .start = tests[i].from, .from = tests[i].from, .to = tests[i].to };
+		struct step s = { .from = tests[i].from, .to = tests[i].to };
 		bool bad;
 
+		s.start = s.from;
 		s.at_start = place_at(s.start);
 		s.at_from = place_at(s.from);
 		s.at_to = place_at(s.to);
