@@ -139,12 +139,10 @@ static void add_inlined(void *ctx, struct sym *inlined)
 
 static void fold_calls(struct top *t, const struct step *s)
 {
-	uint64_t calls = step_calls(&t->pipe, s);
+	uint64_t calls = t->by == BY_EDGE || t->by == BY_LOOP ? 0 : step_calls(&t->pipe, s);
 
 	if (calls)
 		place_entry(t, s->at_to.sym, s->at_to.addr)->calls += calls;
-	if (t->pipe.inlines && t->by == BY_FUNCTION && !pipe_hides(&t->pipe, s->from))
-		step_enter(&t->pipe, s, add_inlined, t);
 }
 
 static void fold_run(struct top *t, const struct step *s)
@@ -167,6 +165,8 @@ static void fold_run(struct top *t, const struct step *s)
 			step_each(&t->pipe, s, one_insn, t);
 		place_entry(t, code_of(&t->pipe, s->at_from.sym, s->at_from.addr),
 			    s->at_from.addr)->branches += branches;
+		if (t->pipe.inlines && t->by == BY_FUNCTION)
+			step_enter(&t->pipe, s, add_inlined, t);
 	}
 }
 
@@ -179,8 +179,7 @@ static void fold(void *ctx, struct step *s)
 	t->count = s->count;
 	if (!pipe_hides(&t->pipe, s->from))
 		fold_run(t, s);
-	if (t->by != BY_EDGE && t->by != BY_LOOP)
-		fold_calls(t, s);
+	fold_calls(t, s);
 }
 
 static int row(void *ctx, struct task *task, const struct row *row)
@@ -188,7 +187,7 @@ static int row(void *ctx, struct task *task, const struct row *row)
 	struct top *t = ctx;
 	struct step s;
 
-	if (t->by != BY_EDGE && t->by != BY_LOOP && pipe_signal(&t->pipe, task, row, &s))
+	if (pipe_signal(&t->pipe, task, row, &s))
 		fold_calls(t, &s);
 	return 0;
 }

@@ -184,6 +184,7 @@ if [ -e signals-perf.dat ]; then
 	check "the calls of signals: the same as with the tracer" same calls signals
 	check "cover: the calls of signal handlers, and their first lines" \
 		handlers "${0%/*}/../trace/progs/signals.c"
+	check "top --inline with signal handlers" says 'on_usr1' bts top --inline -n 0 signals-perf.dat
 fi
 # The last run before an exec() or sigreturn() ends without a branch, so do not count this run.
 sums() {
