@@ -121,16 +121,11 @@ static bool comes_anew(const struct step *s, const char *file, unsigned int line
 static uint64_t times_anew(const struct cover *c, const struct step *s, const char *file,
 			   unsigned int line)
 {
-	switch (s->kind) {
-	case BRANCH_IRET:
-	case BRANCH_SYSRET:
-	case BRANCH_EXIT:
+	if (step_returns(s))
 		return step_calls(c->pipe, s);
-	case BRANCH_INTERRUPT:
+	if (s->kind == BRANCH_INTERRUPT)
 		return 0;
-	default:
-		return comes_anew(s, file, line) ? s->count : 0;
-	}
+	return comes_anew(s, file, line) ? s->count : 0;
 }
 
 static void landing(struct cover *c, const struct step *s)

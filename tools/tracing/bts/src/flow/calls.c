@@ -556,7 +556,7 @@ void calls_step(struct calls *c, const struct step *s, uint64_t ts)
 	if (s->at_from.sym != s->at_start.sym || !exit || !c->pipe->options->user)
 		count_run(c, s);
 	top = calls_real(c);
-	if (!exit || !c->pipe->options->user) {
+	if (!pipe_hides(c->pipe, s->from)) {
 		calls_top(c)->branches++;
 		c->branches++;
 	}

@@ -528,7 +528,7 @@ int pipe_run(struct pipe *p)
 	struct pipe_private *v = p->private;
 	bool failed = true;
 
-	v->time_from = p->options->time_given ? p->options->time_from : 0;
+	v->time_from = p->options->time_from;
 	v->time_to = p->options->time_given ? p->options->time_to : UINT64_MAX;
 	v->by_address = options_by_address(p->options);
 	v->dat->time_from = v->time_from;

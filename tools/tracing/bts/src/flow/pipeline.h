@@ -216,7 +216,7 @@ struct consumer {
 
 /*
  * The filters of all commands (options.c). The library does not use @head, @path and @given. The
- * times are nanoseconds, and are valid only if @time_given is true.
+ * times are nanoseconds. If @time_given is false, ignore @time_to.
  */
 struct options {
 	char		*task;
@@ -357,6 +357,8 @@ uint32_t step_each(const struct pipe *p, const struct step *s, step_insn_fn each
 bool pipe_hides(const struct pipe *p, uint64_t addr);
 /* Return how often the step's branch was taken. Return 0 if the step ends without a branch. */
 uint64_t step_branches(const struct step *s);
+/* Report whether the step ends an interrupt, an exception or a system call. */
+bool step_returns(const struct step *s);
 /*
  * Return how often the step began a function: by a call, by a jump to the start of another
  * function, or because the kernel started a signal handler or a program. A return from an interrupt

@@ -50,6 +50,11 @@ uint64_t step_branches(const struct step *s)
 	return s->flags & STEP_END ? 0 : s->count;
 }
 
+bool step_returns(const struct step *s)
+{
+	return s->kind == BRANCH_IRET || s->kind == BRANCH_SYSRET || s->kind == BRANCH_EXIT;
+}
+
 uint64_t step_calls(const struct pipe *p, const struct step *s)
 {
 	if ((s->flags & STEP_END) || pipe_hides(p, s->to))
@@ -58,9 +63,7 @@ uint64_t step_calls(const struct pipe *p, const struct step *s)
 		return s->count;
 	if (s->at_from.sym == s->at_to.sym || s->at_to.addr != s->at_to.sym->addr)
 		return 0;
-	if (s->kind == BRANCH_IRET || s->kind == BRANCH_SYSRET || s->kind == BRANCH_EXIT)
-		return s->diverted;
-	return s->count;
+	return step_returns(s) ? s->diverted : s->count;
 }
 
 uint32_t step_each(const struct pipe *p, const struct step *s, step_insn_fn each,

@@ -203,15 +203,21 @@ static bool has_parts(const char *temporary)
 	return has;
 }
 
+static void remove_part(const char *temporary, const char *instance, int cpu)
+{
+	char *name = writer_part_name(temporary, instance, cpu);
+
+	unlink(name);
+	free(name);
+}
+
 static void remove_parts(const char *temporary)
 {
 	int nr = sysconf(_SC_NPROCESSORS_CONF);
 
-	for (int i = 0; i < 2 * nr; i++) {
-		char *name = writer_part_name(temporary, i % 2 ? DAT_MAPS : "", i / 2);
-
-		unlink(name);
-		free(name);
+	for (int cpu = 0; cpu < nr; cpu++) {
+		remove_part(temporary, "", cpu);
+		remove_part(temporary, DAT_MAPS, cpu);
 	}
 }
 

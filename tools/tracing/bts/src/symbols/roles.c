@@ -52,13 +52,16 @@ enum sym_role sym_find_role(struct sym *sym)
 	return sym->role;
 }
 
+bool suffix_is_part(const char *suffix)
+{
+	return !strncmp(suffix, ".cold", 5) || !strncmp(suffix, ".part.", 6);
+}
+
 static bool is_part(const char *part, const char *whole)
 {
 	size_t length = strlen(whole);
 
-	if (strncmp(part, whole, length))
-		return false;
-	return !strncmp(part + length, ".cold", 5) || !strncmp(part + length, ".part.", 6);
+	return !strncmp(part, whole, length) && suffix_is_part(part + length);
 }
 
 bool sym_is_part(const struct sym *part, const struct sym *whole)

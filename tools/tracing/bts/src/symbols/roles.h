@@ -31,5 +31,7 @@ static inline enum sym_role sym_role(struct sym *sym)
  * jumps to @part, both functions share one frame.
  */
 bool sym_is_part(const struct sym *part, const struct sym *whole);
+/* Report whether the text after a function's name marks only a part of the function. */
+bool suffix_is_part(const char *suffix);
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "lib/mem.h"
 #include "object.h"
+#include "roles.h"
 
 /* The assumed size of the last symbol, if its true size is unknown. */
 #define SYM_OPEN	4096
@@ -154,8 +155,7 @@ void object_set_syms(struct object *o, struct sym_list *list)
 /*
  * Report whether the name belongs to a copy of the function @wanted. A compiler makes such copies
  * for some callers of a function, and adds a suffix such as .constprop.0 to their names. A nested
- * function has a number as its suffix. Ignore the suffixes .part and .cold, because such a function
- * is only a part of @wanted.
+ * function has a number as its suffix.
  */
 static bool is_copy(const char *name, const char *wanted)
 {
@@ -163,7 +163,7 @@ static bool is_copy(const char *name, const char *wanted)
 
 	if (strncmp(name, wanted, strlen(wanted)))
 		return false;
-	return *suffix == '.' && strncmp(suffix, ".part.", 6) && strncmp(suffix, ".cold", 5);
+	return *suffix == '.' && !suffix_is_part(suffix);
 }
 
 static bool name_is(const char *plain, const char *linked, const char *wanted)
