@@ -24,9 +24,9 @@
  *
  * The driver shares MSR_IA32_DEBUGCTLMSR with block stepping and perf, and changes only TR,
  * BTS, BTINT and BTS_OFF_*. When the local APIC delivers a PMI, the APIC masks further PMIs
- * until perf unmasks them. If a PMI is lost while PMIs are masked, the next call of
- * ds_bts_nmi() finds the index above the threshold and drains. If there is no such call, a
- * later drain that finds the buffer full unmasks the PMI.
+ * until perf unmasks them. If a PMI is lost because PMIs are masked, the next call of
+ * ds_bts_nmi() drains, because the index is above the threshold. If another drain comes first
+ * and finds the buffer full, that drain unmasks the PMI.
  *
  * The hardware may raise the PMI late, or raise a PMI for each record above the threshold. After
  * TR is cleared, the hardware may still store a few records. They are own records. While TR is
@@ -430,7 +430,7 @@ int ds_bts_unknown_nmi(unsigned int type, struct pt_regs *regs)
  * ds_bts_emergency_stop - switch BTS off on this CPU, because a crash kernel starts
  *
  * Some crashes, for example an NMI of UV systems, start the crash kernel without an oops
- * or a panic. While the crash kernel starts, the DS area is no longer mapped.
+ * or a panic. The page tables with which a crash kernel starts do not map the DS area.
  *
  * Context: Any, with interrupts off. This CPU does not return to what it did before.
  */

@@ -53,8 +53,8 @@ static bool bts_is_recording(struct bts_instance *b, int cpu)
 }
 
 /*
- * Print a counter of one CPU, or the sum of all CPUs. If bts was never chosen in the instance,
- * there are no counters, so print 0.
+ * Print a counter of one CPU, or the sum of all CPUs. Print 0 if the instance has no counters,
+ * because bts was never chosen in it.
  */
 static void bts_show_stat(struct seq_file *m, struct bts_instance *b, int cpu,
 			  const char *name, size_t offset)

@@ -118,8 +118,8 @@ void task_named(struct pipe_private *v, struct task *t, const char *comm);
 void task_of(struct pipe_private *v, struct task *t, int tgid);
 void task_find_space(struct pipe_private *v, struct task *t, const struct branch *b);
 /*
- * A signal handler interrupts the task, so store @at, the address to which the handler returns. If
- * there is no room, drop the oldest address, because its handler may have ended with siglongjmp().
+ * Store @at, the address to which a signal handler returns. If NESTED_MAX addresses are stored,
+ * drop the oldest address, because its handler has probably ended with siglongjmp().
  */
 void task_interrupt(struct task *t, uint64_t at);
 void tasks_free(struct pipe_private *v);

@@ -80,8 +80,8 @@ static bool ask_splice(int fd, int ms)
 static int queue;
 
 /*
- * Call this function while there are no data yet, because epoll polls the file only once, and then
- * waits for a wakeup.
+ * Call this function before the file contains data. epoll looks at the file only once, here, and
+ * afterwards waits for a wakeup.
  */
 static void prepare_epoll(int fd)
 {
