@@ -132,19 +132,23 @@ check "a full ring buffer is a loss in the summary" loses
 
 # --- Running tasks, users, refusals ---------------------------------------------------
 
-# Report whether data of a recording has been written.
-data() { # TRACE
-	cat "$1".new.cpu* | grep -q .
+# Report whether the process has opened an event of perf.
+has_event() { # PID
+	find "/proc/$1/fd" -lname '*perf_event*' | grep -q .
 }
 
 running() {
 	"$progs/bts_spin_a" &
 	spin=$!
+	wait_for grep -qx bts_spin_a /proc/$spin/comm || return
 	bts record --backend perf -p $spin -o spin.dat &
 	bts=$!
-	wait_for data spin.dat || return
+	wait_for has_event $bts || return
+	sleep 0.5
 	kill -INT $bts
-	wait $bts && kill $spin && says '^[0-9,]* branches, 1 task' bts info spin.dat &&
+	wait $bts && kill $spin || return
+	wait $spin
+	says '^[1-9][0-9,]* branches, 1 task' bts info spin.dat &&
 		status 125 says 'No such process' bts_perf -p $spin
 }
 check "a running PID, which continues afterwards" running
