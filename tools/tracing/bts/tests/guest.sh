@@ -72,7 +72,7 @@ waits() {
 		says ' 1,000,[0-9]* branches.*nothing lost' \
 			bts record -u -m 64k -o t.dat -- "$progs/bts_million"
 }
-check "record: through a small buffer" waits
+check "record: a small buffer loses nothing" waits
 
 loses() {
 	says 'lost [0-9,]* (ring buffer full)' \
@@ -86,7 +86,7 @@ both_at_once() {
 	bts record -u -o b.dat -- "$progs/bts_fork" &&
 		wait $! && exact a.dat bts_jumps && exact b.dat bts_fork && no_instance
 }
-check "record: two at once" both_at_once
+check "record: two recordings at the same time" both_at_once
 
 stops() { # SIGNAL
 	bts record -u -o stop.dat -- sleep 1000 &
@@ -98,7 +98,7 @@ stops() { # SIGNAL
 terminated() {
 	stops TERM 0 && says 'branches' bts info stop.dat && not pgrep -x sleep && no_instance
 }
-check "record: ended by a signal, the trace is complete" terminated
+check "record: if a signal ends the recording, the trace is complete" terminated
 
 killed() {
 	rm -f stop.dat
@@ -106,13 +106,13 @@ killed() {
 	pkill -x sleep
 	wait_for no_instance && [ ! -e stop.dat ]
 }
-check "record: if killed, tracefs is restored" killed
+check "record: if bts is killed, tracefs is restored" killed
 
 some_data() {
 	cat cut.dat.new.cpu* | grep -q .
 }
 restores() {
-	# This program sleeps, because the guest would read the branches of a busy program for long.
+	# This program sleeps, because reading a busy program's branches would take too long here.
 	sh -c 'while sleep .05; do :; done' &
 	sleeper=$!
 	bts record -u -p $sleeper -o cut.dat &
@@ -130,7 +130,7 @@ restores() {
 		not ls cut.dat.new* &&
 		bts record -u -o cut.dat -- true
 }
-check "record: if killed, bts restore keeps what was written" restores
+check "record: if bts is killed, bts restore completes the trace" restores
 
 no_program() {
 	cp t.dat old.dat
@@ -181,7 +181,7 @@ until_told() {
 	kill -INT $bts
 	status 0 wait $bts && kill $spin && says '1 task,.*nothing lost' cat said_it
 }
-check "record: a PID that continues afterwards" until_told
+check "record: a PID that continues after the recording" until_told
 
 all_tasks() {
 	bts record -a -u -o t.dat -- "$progs/bts_jumps" && rows t.dat >branches &&
@@ -227,7 +227,7 @@ with_event() {
 		says '-> entry_SYSCALL_64' grep -B 1 'sys_enter_getppid' report.txt &&
 		status 125 says 'bts: enable: no:such' bts record -e no:such -- true
 }
-check "record: an event, where it occurred" with_event
+check "record: an event is a row where it occurred" with_event
 
 full_disk() {
 	mkdir -p small
@@ -245,7 +245,7 @@ full_disk() {
 	sed -n "s/^# $counts/\1/p" counted >got
 	[ $full -eq 0 ] && [ -s wanted ] && diff wanted got && no_instance
 }
-check "record: the disk is full, and the trace until then is kept" full_disk
+check "record: if the disk is full, the earlier part of the trace is kept" full_disk
 
 under_nohup() {
 	(
@@ -267,7 +267,7 @@ live() {
 	[ $got -eq 0 ] && [ "$(grep -c 'spin\|_start' live.txt)" -ge 2 ] && no_instance &&
 		not ls /tmp/bts-live-*
 }
-check "top --live: two looks at a running process" live
+check "top --live: two recordings of a running process" live
 
 # --- The flight recorder --------------------------------------------------------------
 
@@ -277,7 +277,7 @@ flight() {
 		says '^[0-9]\{1,3\},[0-9]* branches.*nothing lost' bts info f.dat &&
 		says '_start?+0x7 -> _start?+0x5 ' bts report --no-lines --tail 9 f.dat
 }
-check "flight: the latest of a million" flight
+check "flight: the latest of a million branches" flight
 
 on_event() {
 	bts record --flight=256k --on 'syscalls:sys_enter_write if fd == 1' --rearm 1 -o f.dat -- \
@@ -380,7 +380,7 @@ version() {
 	[ "$number" ] && status 0 says "^bts $number\$" bts --version &&
 		status 0 says "^recorded .*(bts $number)\$" bts info r.dat
 }
-check "the tool's own version, in each trace too" version
+check "the tool prints its version, and stores it in each trace" version
 
 misuse() {
 	for words in '' '-p x' '-p 1,' '-p 1 true' '-p 1 -a' '-m 1 true' '-m 1x true' '-C x true' \
@@ -465,7 +465,7 @@ repeats_until_interrupted() {
 }
 check "record: SIGINT ends --repeat" repeats_until_interrupted
 
-# bts must leave nothing beside a device.
+# If the output is a device, bts must leave no other file beside the device.
 to_device() {
 	mkdir devices && mknod devices/null c 1 3 || return
 	bts record -u -o devices/null -- true && status 125 bts record -u --repeat 2 -o devices/null -- true &&

@@ -25,8 +25,8 @@ static const char usage[] =
 	"  -o, --output FILE  the output; - is standard output (the default)\n"
 	"  --tests            show each trace as a test in lcov's pages (only with -f lcov)\n"
 	"  -h, --help         this text\n\n"
-	"Covers all files, or only one file (--dso NAME), or only the kernel (-k). With lcov, files\n"
-	"without debug information are left out.\n";
+	"Covers all files, only one file (--dso NAME), or only the kernel (-k). With lcov,\n"
+	"files without debug information are left out.\n";
 
 struct cover_step {
 	struct cover	*cover;

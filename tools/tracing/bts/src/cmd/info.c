@@ -29,12 +29,12 @@
 static const char usage[] =
 "Usage: bts info [OPTIONS] [FILE]\n"
 "\n"
-"Prints the origin of a trace (command, user, date, machine, options), and how many branches\n"
-"it has and has lost.\n"
+"Prints the origin of a trace (command, user, date, machine, options), and the numbers of\n"
+"recorded and lost branches.\n"
 "\n"
 "  -i, --input FILE   the trace (trace.dat)\n"
 "      --stats        print the tracer's counters, too\n"
-"      --json         print one object, and the summary of a trace of trace-cmd as a second\n"
+"      --json         print one object; for trace-cmd's traces, the summary is a second object\n"
 "  -h, --help         this text\n";
 
 /* Return the value of the first line "KEY: value", or NULL. The value ends with the line. */

@@ -30,7 +30,7 @@ static const char usage[] =
 	"  --json             print one JSON object per line\n"
 	"  -l, --live         record and show the tasks of --pid, or all tasks, again and again\n"
 	"  -d, --delay S      record S seconds each time (1)\n"
-	"  -c, --count N      repeat N times, not until Ctrl-C\n"
+	"  -c, --count N      repeat N times instead of until Ctrl-C\n"
 	"  -h, --help         this text\n";
 
 enum by { BY_FUNCTION, BY_EDGE, BY_LOOP, BY_LINE, BY_DSO };

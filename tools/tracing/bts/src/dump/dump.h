@@ -58,7 +58,7 @@ struct dump {
 };
 
 /*
- * builds.c: before branches in @o are added to the sums, store which build @o is. If branches in
+ * builds.c: before branches in @o are added to the sums, store the build of @o. If branches in
  * another build of the file were added before, print a message and return false, because the
  * addresses in the two builds differ. Without --dso, a trace may contain several builds of a file,
  * for example if a compiler wrote the file again. If @o is the kernel, o->debug_path must be the

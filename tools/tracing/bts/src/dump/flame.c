@@ -82,7 +82,7 @@ static void lay_out(struct flame *f, const struct stacks_node *root)
 	}
 }
 
-/* Write at most @max characters of a text. The last two are dots if the text is longer. */
+/* Write at most @max characters of a text. If the text is longer, end with two dots. */
 static void put_start(FILE *out, const char *text, size_t max)
 {
 	const char *rest = text, *cut = text;

@@ -11,9 +11,9 @@
  *
  * To find the address at which a file is mapped, subtract a branch's address in the file from the
  * branch's address in the process. perf resolves an address with the last mapping that contains the
- * address. So if another file's mapping has covered a mapping, and that mapping is used again, it
- * is written again. No mapping is written for the kernel, so perf prints kernel addresses without
- * names.
+ * address. So if a later mapping of another file has covered a mapping, the covered mapping is
+ * written again when it is used again. No mapping is written for the kernel, so perf prints kernel
+ * addresses without names.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -264,8 +264,8 @@ static bool same_place(const struct perf_map *a, const struct perf_map *b)
 }
 
 /*
- * Add a mapping to the mappings of a process, and remove the mappings that it covers. Return false
- * if the mapping is already there.
+ * Add a mapping to the mappings of a process, and remove the mappings that the new mapping covers.
+ * Return false if the mapping is already there.
  */
 static bool add_map(struct perf_dump *p, const struct task *t, const struct perf_map *map)
 {

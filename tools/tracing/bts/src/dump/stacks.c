@@ -70,7 +70,7 @@ static void leave(struct calls *c, struct frame *f)
 	n->branches += f->branches;
 }
 
-/* Count at the old place what the frame has executed so far. */
+/* Add the frame's counts so far to the node of the old stack. */
 static void detach(struct calls *c, struct frame *f)
 {
 	leave(c, f);

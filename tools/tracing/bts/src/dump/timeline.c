@@ -65,7 +65,7 @@ static void leave(struct calls *c, struct frame *f)
 	tl->leave(tl, c, f, since(tl, tick(c)));
 }
 
-/* A frame moves to another stack. Its counts begin again, because it gets another slice there. */
+/* A frame moves to another stack, and gets a new slice there. The slice's counts begin at 0. */
 static void detach(struct calls *c, struct frame *f)
 {
 	leave(c, f);

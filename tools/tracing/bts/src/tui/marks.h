@@ -39,7 +39,7 @@ struct marks {
 };
 
 /**
- * struct marker - while the trace is read, the differences of a task that were not reached yet
+ * struct marker - the differences of a task that the current pass over the trace has not reached
  * @next:	the first of these differences
  * @end:	the end of the task's differences
  * @calls:	number of the task's counted calls so far

@@ -226,7 +226,7 @@ static void move_by(struct screen *s, int by)
 		move_calls(s, by);
 }
 
-/* Going back to the root of a deep tree node by node, as move_by() does, would take very long. */
+/* Move to the root at once. In a deep tree, move_by() would take very long to visit each node. */
 static void go_home(struct screen *s)
 {
 	if (s->view == VIEW_TOP) {

@@ -8,8 +8,8 @@
  *
  * If a signal interrupts a system call, the kernel's result is an internal error number (restart).
  * The kernel then decides whether the system call is restarted or fails with EINTR. When the signal
- * handler ends, rt_sigreturn restores the registers, so the event reports the number -1, and EINTR
- * as the result if the interrupted system call fails.
+ * handler ends, rt_sigreturn restores the registers, so its event reports the number -1. If the
+ * interrupted system call fails, this event reports EINTR as the result.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static bool is_restart(long result)
 	return -result >= RESTART_MIN && -result <= RESTART_MAX;
 }
 
-/* A signal handler has ended. If the system call that it interrupted fails, note its result. */
+/* A signal handler has ended. If the interrupted system call fails, store that call's result. */
 static void end_handler(struct history *h, const struct task *task, unsigned int run, long result)
 {
 	for (size_t i = h->nr; i && result == -EINTR; i--) {

@@ -26,7 +26,7 @@
 #define RUN_MAX		2
 /* Do not process elements beyond this nesting depth, because each level needs stack space. */
 #define DEPTH_MAX	100000
-/* The list of conditions has room for this many at first. */
+/* The initial size of the list of conditions. */
 #define ROOM_MIN	256
 
 struct run_walk {

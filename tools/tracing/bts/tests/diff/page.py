@@ -108,7 +108,7 @@ def read_both(bts, words):
 
 
 def order_faults(bts, words):
-    """Check that the C library's branches are the last ones among those with the same score."""
+    """Check that among branches with the same score, the C library's branches come last."""
     done = subprocess.run([bts, 'diff', '--json', *words], stdout=subprocess.PIPE, check=False)
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     order = [(-row['score'], bool(re.match('libc[.]|ld-', row['dso']))) for row in rows]

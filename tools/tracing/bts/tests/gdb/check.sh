@@ -262,13 +262,13 @@ judge_all() {
 	judge "instructions and calls of a program equal the single-stepper's" judge_fib
 	judge "the same with signals" judge_bare bts_signal 57
 	judge "the same with faults" judge_bare bts_fault 70
-	[ "$slow" = 0 ] || judge "the same of a PIE with shared objects, to its crash" judge_pie
+	[ "$slow" = 0 ] || judge "the same with a PIE and shared objects, until a crash" judge_pie
 	judge "a crash: stack, reverse steps, breakpoint backwards" judge_crash
 	judge "each loss is a gap" judge_gaps
 	judge "threads have their names and histories" judge_threads
 	judge "the kernel, up to an event" judge_kernel
 	judge "the history of a program begins at its exec" judge_exec
-	judge "a window, and an end at a time" judge_window
+	judge "--window, and --at with a time" judge_window
 	judge "a different process; no such process; no such event" judge_pid
 	judge "a port for this machine only" judge_listen
 	judge "malformed packets" python3 "$here/packets.py" "$bts" bts_fib16.dat 1000

@@ -8,8 +8,8 @@
 # object are compared with the calls that callgrind counts (arcs.py). The calls differ in these
 # cases:
 #
-#  - A function jumps back to the beginning of a function that has jumped to it. This jump is a call
-#    for callgrind, but a loop for bts. Our programs are built without such jumps.
+#  - Function A jumps to function B, and B jumps back to the beginning of A. callgrind counts this
+#    second jump as a call, but bts as a loop. Our programs are built without such jumps.
 #  - Callgrind does not count all jumps into code without symbols.
 #  - The guest's processor and heap addresses differ from the host's. So branches differ in code
 #    that depends on the processor's model, and in hash tables with addresses as keys.

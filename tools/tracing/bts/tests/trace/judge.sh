@@ -129,8 +129,8 @@ judge_lld() {
 		"$bts" replay -F main calls-lld.dat >"$work/text" && grep -q ' 0 gaps' "$work/text"
 }
 
-# same_names TRACE: for TRACE, the trace of a stripped program, bts must find the same functions as
-# for calls.dat.
+# same_names TRACE: in TRACE, which records a stripped program, bts must find the same functions as
+# in calls.dat.
 same_names() {
 	own_functions calls >"$work/own"
 	bts_counts "$1" calls | join - "$work/own" >"$work/ours"
@@ -374,8 +374,8 @@ drcov() {
 		PYTHON
 }
 
-# In the file's table, the base must be the file's first address, and base and offset must give the
-# addresses of nm. The base of the kernel must not depend on what ran.
+# In the file's table, the base must be the file's first address. The base plus an offset must be an
+# address that nm prints. The kernel's base must not depend on which code was executed.
 judge_drcov() {
 	first=$(readelf -lW calls-static | awk '$1 == "LOAD" { print substr($3, 3); exit }' | sed 's/^0*//')
 	main=$(nm calls-static | sed -n 's/^0*\([0-9a-f]*\) T main$/\1/p')
@@ -490,7 +490,7 @@ judge_flame() {
 		PYTHON
 }
 
-# A trace may lack the branches out of the kernel. The frames of the kernel must end all the same.
+# Even if a trace lacks the branches out of the kernel, the frames of the kernel must end.
 judge_filtered() {
 	for trace in calls-O0 filtered; do
 		"$bts" dump -f folded "$trace.dat" 2>"$work/said" |
@@ -500,8 +500,8 @@ judge_filtered() {
 		grep -q 'DS buffer wrapped' "$work/said"
 }
 
-# With --head N, exactly N lines are printed, even if the next line is a row in a call whose first
-# line is the last one.
+# With --head N, exactly N lines must be printed, even if line N begins a call and the next line
+# would be a row inside this call.
 judge_head() {
 	"$bts" replay throws.dat | sed 1d >"$work/replay"
 	rows=$(awk 'substr($0, 50) ~ /^ *\/\/ / && before { print NR - 1; exit }
@@ -578,7 +578,7 @@ judge_stacks() {
 
 # The program told-PROGRAM, which is built with -finstrument-functions, must print the same calls as
 # bts replay. The outermost calls must contain all instructions. Stacks may be guessed only in
-# fibers.dat, because several stacks of fibers.c are left at the same address.
+# fibers.dat, because fibers.c leaves several stacks at the same address.
 judge_tree() { # TRACE PROGRAM
 	"./told-$2" >"$work/told" && "$bts" replay "$1.dat" >"$work/replay" &&
 		"$progs/../tree.py" "$work/replay" "$work/told" "told-$2" || return 1
@@ -726,7 +726,7 @@ tracks = {e["tid"] for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph
 sys.exit(len(tracks) != 2)' "$work/json"
 }
 
-# Functions of the kernel must not have the names of sections that begin or end there.
+# A kernel function at a section's start or end must not be named after the section.
 judge_bounds() {
 	"$bts" top -k -n 0 kernel.dat >"$work/text"
 	! grep -E ' (__(sched|lock|irqentry|entry)_text_(start|end)|_stext) ' "$work/text" &&
@@ -754,7 +754,7 @@ judge_calls() {
 		grep -qx "DA:$(grep -n 'handled++' "$progs/signals.c" | cut -d: -f1),5" "$work/info"
 }
 
-# With only one side of the trace, each command must count the same branches.
+# With -u or -k, all commands must count the same branches.
 judge_sides() {
 	for side in -u -k; do
 		top=$("$bts" top --json -n 0 "$side" kernel.dat |
@@ -959,7 +959,7 @@ calls_in_perf() { # FUNCTION
 	grep -c "=> *[0-9a-f]* $1+0x0 " "$work/text"
 }
 
-# No code may be shown as a discarded function that had the same address.
+# The linker discarded a function. bts must not show other code at its address as this function.
 judge_discarded() { # TRACE
 	"$bts" top --inline --by line -n 0 "$1.dat" >"$work/lines" &&
 		[ "$(grep -c '/discard\.c:' "$work/lines")" -gt 5 ] &&
@@ -1278,7 +1278,7 @@ judge head - "replay --head" judge_head
 judge fibers - "the tree: several stacks" judge_tree fibers fibers
 judge gdb gdb "gdb: the stacks at places of six programs" judge_gdb
 judge filters - "each filter selects the right branches" judge_filters
-judge moves - "calls of a task that moves between CPUs, with one of the CPUs" judge_moves
+judge moves - "calls of a task that moves between CPUs, if only one CPU is shown" judge_moves
 judge idle - "idle tasks of several CPUs" judge_idle
 judge bounds - "functions are not named after bounds of sections" judge_bounds
 judge tail - "the last rows of a report" judge_tail

@@ -219,7 +219,7 @@ if command -v chromium >/dev/null; then
 	flame_clicks
 	result $? "the flame graph answers clicks and a search"
 	diff_page
-	result $? "Chromium folds the page of two runs, which has their sources"
+	result $? "Chromium folds the page of two runs, and the page has their sources"
 	diff_policy
 	result $? "no script can run in this page"
 else
@@ -233,7 +233,7 @@ if command -v chromium >/dev/null && command -v npm >/dev/null && fetch_speedsco
 	speedscope chrome calls.json 'calls (pid [0-9]*, tid [0-9]*)'
 	result $? "speedscope opens the timeline"
 	no_file
-	result $? "without a file, speedscope's page shows neither"
+	result $? "without a file, speedscope's page shows no name of a file or task"
 else
 	skip "speedscope opens folded stacks and the timeline" "no chromium, npm or speedscope"
 fi

@@ -95,7 +95,7 @@ result $? "each command reads 10,000 threads with 300 MB"
 commands processes
 result $? "each command reads 10,000 processes with 300 MB"
 same_counts threads processes
-result $? "the counts are those of one task, 10,000 times"
+result $? "each count is 10,000 times the count of one task"
 same_speed
 result $? "processes are nearly as fast as threads"
 echo "1..$n"
