@@ -158,17 +158,19 @@ __ds_text void ds_bts_on(void)
 	u64 others = c->debugctl & ~DS_CTL_MASK;
 	u64 ctl;
 
-	if (READ_ONCE(c->crash)) {
-		WRITE_ONCE(c->ctl, 0);
-		/* Pairs with ds_bts_crash(). By now, this CPU has delivered its records. */
-		smp_store_release(&c->crash, false);
-	}
-	ctl = c->ctl;
 	if (c->ds)
 		ds_discard(c);
 	/* Reset the index before an NMI may use the buffer. */
 	barrier();
 	WRITE_ONCE(c->busy, DS_FREE);
+	/* From here on, the NMI of a crash is handled by ds_bts_nmi(), so check @crash only now. */
+	barrier();
+	if (READ_ONCE(c->crash)) {
+		WRITE_ONCE(c->ctl, 0);
+		/* Pairs with ds_bts_crash(). By now, this CPU has delivered its records. */
+		smp_store_release(&c->crash, false);
+	}
+	ctl = READ_ONCE(c->ctl);
 	if (ctl) {
 		native_wrmsrq(MSR_IA32_DEBUGCTLMSR, others | ctl);
 		/* The NMI of a crash may clear @ctl just before this write, so check @ctl again. */
