@@ -146,11 +146,12 @@ void ds_bts_flush_all(void)
 /**
  * ds_bts_flush_cpu - hand over this CPU's records
  *
- * This function does nothing if this CPU is already in a drain.
+ * This function does nothing if this CPU is already in a drain. It cannot have a function probe,
+ * because the probe's action, for example traceoff, would call this function again.
  *
  * Context: Any.
  */
-void ds_bts_flush_cpu(void)
+notrace void ds_bts_flush_cpu(void)
 {
 	struct ds_job job = { DS_DRAIN_FLUSH };
 	unsigned long flags;
