@@ -65,7 +65,10 @@ DEFINE_PER_CPU(bool, bts_maps_due);
 /* The maximum length of a path. An entry with a path of this length fits into BTS_ENTRY_MAX. */
 #define BTS_PATH_MAX	3072
 
-/* The maximum number of mappings to handle with interrupts off. Few programs have more mappings. */
+/*
+ * Interrupts are on again after at most BTS_VMAS mappings, or after 4 executable mappings, because
+ * the file of a mapping may have many headers and notes to read.
+ */
 #define BTS_VMAS	64
 
 /**
@@ -446,7 +449,7 @@ static __ds_text void bts_probe_mmap_exec(void *data, struct vm_area_struct *vma
 }
 
 /*
- * Examine the next BTS_VMAS mappings from the address @at on, and show the executable ones.
+ * Examine up to BTS_VMAS mappings from the address @at on, and show the executable ones.
  * Context: interrupts off, mmap_lock held. Return: the address at which to continue, or
  * BTS_MAPS_SHOWN.
  */
@@ -460,8 +463,9 @@ static unsigned long bts_map_existing(struct mm_struct *mm, unsigned long at,
 
 	vma_iter_init(&vmi, mm, at);
 	for_each_vma(vmi, vma) {
-		if (nr++ == BTS_VMAS)
+		if (nr >= BTS_VMAS)
 			return vma->vm_start;
+		nr += vma->vm_flags & VM_EXEC ? BTS_VMAS / 4 : 1;
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
 		bts_map_of(&m, vma, path);

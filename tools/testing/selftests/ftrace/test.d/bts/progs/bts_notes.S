@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The build ID of this program follows NOTES empty notes. The program takes no branches. */
+#include "prog.h"
+
+#define NT_GNU_BUILD_ID	3
+
+	.section .note.bts, "a", @note
+	.rept	NOTES
+	.long	0, 0, 0
+	.endr
+	.long	4, 20, NT_GNU_BUILD_ID
+	.ascii	"GNU\0"
+	.fill	20, 1, 0xab
+
+	.text
+	.globl	_start
+_start:
+	EXIT	0 x_exit
