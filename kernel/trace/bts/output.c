@@ -153,9 +153,15 @@ static void bts_unpack(struct trace_iterator *iter, struct bts_rows *rows)
 	rows->nr = bts_decoder_rest(&rows->decoder, rows->branch, nr);
 }
 
-/* Return the state for printing a pack or a loss. All rows of an entry use the same state. */
-static struct bts_rows *bts_rows_of(struct trace_iterator *iter, u64 seq)
+static u64 bts_seq(const union bts_entry *entry)
 {
+	return bts_is_loss(entry) ? entry->lost.seq : entry->pack.seq;
+}
+
+/* Return the state for printing a pack or a loss. All rows of an entry use the same state. */
+static struct bts_rows *bts_rows_of(struct trace_iterator *iter)
+{
+	u64 seq = bts_seq((union bts_entry *)iter->ent);
 	struct bts_rows *rows = bts_rows(iter);
 
 	if (!rows || (rows->ts == iter->ts && rows->seq == seq &&
@@ -166,6 +172,7 @@ static struct bts_rows *bts_rows_of(struct trace_iterator *iter, u64 seq)
 	rows->cpu = iter->cpu;
 	rows->type = iter->ent->type;
 	rows->gone = bts_gone(iter, *bts_next(iter, rows), seq);
+	rows->nr = 0;
 	if (rows->type == TRACE_BTS_PACK)
 		bts_unpack(iter, rows);
 	return rows;
@@ -249,72 +256,6 @@ static struct bts_row bts_lost_row(unsigned int cause, u64 count)
 	return (struct bts_row){ .branch.to = count, .lost = true, .cause = cause };
 }
 
-/*
- * Return a row of a pack. The rows of a pack are the loss before the pack (if any), the
- * branches, and a loss for the branches that could not be decoded (if any). For the last row,
- * this function also stores the sequence number that the next branch must have.
- */
-static struct bts_row bts_pack_row(struct trace_iterator *iter)
-{
-	unsigned int row = iter->row;
-	struct bts_pack_entry *pack;
-	struct bts_rows *rows;
-
-	trace_assign_type(pack, iter->ent);
-	rows = bts_rows_of(iter, pack->seq);
-	if (!rows)
-		return bts_lost_row(BTS_GONE_DAMAGED, pack->nr);
-	if (rows->gone && !row--)
-		return bts_lost_row(BTS_GONE_OVERWRITTEN, rows->gone);
-	if (row + 1 >= pack->nr || row >= rows->nr)
-		*bts_next(iter, rows) = pack->seq + pack->nr;
-	if (row < rows->nr)
-		return (struct bts_row){ .branch = rows->branch[row] };
-	return bts_lost_row(BTS_GONE_DAMAGED, pack->nr - rows->nr);
-}
-
-static unsigned int bts_pack_rows(struct trace_iterator *iter)
-{
-	struct bts_pack_entry *pack;
-	struct bts_rows *rows;
-
-	if (!bts_is_whole(iter))
-		return 1;
-	trace_assign_type(pack, iter->ent);
-	rows = bts_rows_of(iter, pack->seq);
-	return rows ? !!rows->gone + rows->nr + (rows->nr < pack->nr) : 1;
-}
-
-/*
- * Return a row of a loss entry. If branches are missing before the entry, the first row shows
- * this loss. The last row shows the loss in the entry.
- */
-static struct bts_row bts_loss_row(struct trace_iterator *iter)
-{
-	struct bts_lost_entry *lost;
-	struct bts_rows *rows;
-
-	trace_assign_type(lost, iter->ent);
-	rows = bts_rows_of(iter, lost->seq);
-	if (rows && rows->gone && !iter->row)
-		return bts_lost_row(BTS_GONE_OVERWRITTEN, rows->gone);
-	if (rows)
-		*bts_next(iter, rows) = lost->seq + lost->count;
-	return bts_lost_row(lost->cause, lost->count);
-}
-
-static unsigned int bts_loss_rows(struct trace_iterator *iter)
-{
-	struct bts_lost_entry *lost;
-	struct bts_rows *rows;
-
-	if (!bts_is_whole(iter))
-		return 1;
-	trace_assign_type(lost, iter->ent);
-	rows = bts_rows_of(iter, lost->seq);
-	return rows && rows->gone ? 2 : 1;
-}
-
 /* After an entry without a sequence number, the next branch's number is unknown. */
 static void bts_forget_number(struct trace_iterator *iter)
 {
@@ -324,31 +265,49 @@ static void bts_forget_number(struct trace_iterator *iter)
 		*bts_next(iter, rows) = BTS_NO_NUMBER;
 }
 
-static struct bts_row bts_branch_row(struct trace_iterator *iter)
-{
-	struct bts_branch_entry *branch;
-
-	trace_assign_type(branch, iter->ent);
-	bts_forget_number(iter);
-	return (struct bts_row){
-		.branch = { .from = branch->from, .to = branch->to },
-	};
-}
-
+/*
+ * Return a row of an entry. The rows of a pack are the loss before the pack (if any), the branches,
+ * and a loss for the branches that could not be decoded (if any). The rows of a loss entry are
+ * the loss before the entry (if any), and the loss in the entry. For the last row, this function
+ * also stores the sequence number that the next branch must have.
+ */
 static struct bts_row bts_row(struct trace_iterator *iter)
 {
+	const union bts_entry *entry = (union bts_entry *)iter->ent;
+	unsigned int nr, row = iter->row;
+	struct bts_rows *rows;
+
 	if (!bts_is_whole(iter)) {
 		bts_forget_number(iter);
 		return bts_lost_row(BTS_GONE_DAMAGED, 0);
 	}
-	switch (iter->ent->type) {
-	case TRACE_BTS_PACK:
-		return bts_pack_row(iter);
-	case TRACE_BTS_LOST:
-		return bts_loss_row(iter);
-	default:
-		return bts_branch_row(iter);
+	if (entry->ent.type == TRACE_BTS) {
+		bts_forget_number(iter);
+		return (struct bts_row){ .branch = { entry->branch.from, entry->branch.to } };
 	}
+	rows = bts_rows_of(iter);
+	if (rows && rows->gone && !row--)
+		return bts_lost_row(BTS_GONE_OVERWRITTEN, rows->gone);
+	nr = rows ? rows->nr : 0;
+	if (rows && (row + 1 >= bts_branches(entry) || row >= nr))
+		*bts_next(iter, rows) = bts_seq(entry) + bts_span(entry);
+	if (row < nr)
+		return (struct bts_row){ .branch = rows->branch[row] };
+	return bts_lost_row(bts_is_loss(entry) ? entry->lost.cause : BTS_GONE_DAMAGED,
+			    bts_span(entry) - nr);
+}
+
+static unsigned int bts_count_rows(struct trace_iterator *iter)
+{
+	const union bts_entry *entry = (union bts_entry *)iter->ent;
+	struct bts_rows *rows;
+
+	if (!bts_is_whole(iter) || entry->ent.type == TRACE_BTS)
+		return 1;
+	rows = bts_rows_of(iter);
+	if (!rows)
+		return 1;
+	return !!rows->gone + rows->nr + (bts_is_loss(entry) || rows->nr < entry->pack.nr);
 }
 
 static void bts_print_branch(struct trace_iterator *iter, int flags,
@@ -369,23 +328,13 @@ static void bts_print_branch(struct trace_iterator *iter, int flags,
 		mmput(mm);
 }
 
-/* Return the format of a pack of valid size. For other entries, return this tracer's format. */
-static unsigned int bts_format(struct trace_iterator *iter)
-{
-	struct bts_pack_entry *pack;
-
-	if (iter->ent->type != TRACE_BTS_PACK || !bts_is_whole(iter))
-		return BTS_PACK_FORMAT;
-	trace_assign_type(pack, iter->ent);
-	return pack->format;
-}
-
 static void bts_print_cause(struct trace_iterator *iter, unsigned int cause)
 {
-	unsigned int format = bts_format(iter);
+	const struct bts_pack_entry *pack = (struct bts_pack_entry *)iter->ent;
 
-	if (cause == BTS_GONE_DAMAGED && format != BTS_PACK_FORMAT)
-		trace_seq_printf(&iter->seq, BTS_PACK_FOREIGN, format);
+	if (cause == BTS_GONE_DAMAGED && pack->ent.type == TRACE_BTS_PACK &&
+	    bts_is_whole(iter) && pack->format != BTS_PACK_FORMAT)
+		trace_seq_printf(&iter->seq, BTS_PACK_FOREIGN, pack->format);
 	else
 		trace_seq_puts(&iter->seq, cause < BTS_LOST_CAUSES ? bts_causes[cause].text :
 								     "unknown cause");
@@ -447,28 +396,13 @@ static struct trace_event_functions bts_funcs = {
 	.raw		= bts_raw,
 	.hex		= bts_hex,
 	.binary		= bts_bin,
-};
-
-static struct trace_event_functions bts_lost_funcs = {
-	.trace		= bts_print,
-	.raw		= bts_raw,
-	.hex		= bts_hex,
-	.binary		= bts_bin,
-	.rows		= bts_loss_rows,
-};
-
-static struct trace_event_functions bts_pack_funcs = {
-	.trace		= bts_print,
-	.raw		= bts_raw,
-	.hex		= bts_hex,
-	.binary		= bts_bin,
-	.rows		= bts_pack_rows,
+	.rows		= bts_count_rows,
 };
 
 static struct trace_event bts_events[] = {
 	{ .type = TRACE_BTS,		.funcs = &bts_funcs },
-	{ .type = TRACE_BTS_LOST,	.funcs = &bts_lost_funcs },
-	{ .type = TRACE_BTS_PACK,	.funcs = &bts_pack_funcs },
+	{ .type = TRACE_BTS_LOST,	.funcs = &bts_funcs },
+	{ .type = TRACE_BTS_PACK,	.funcs = &bts_funcs },
 };
 
 int __init bts_register_events(void)
