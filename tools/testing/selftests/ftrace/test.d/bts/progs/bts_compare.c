@@ -6,8 +6,8 @@
  *	bts_compare [-cku] [-x RANGES] [-p PID[,PID...]] -r TRACEFS EXPECTED
  *
  * EXPECTED has lines "TASK FROM TO COUNT", the output of bts_step or expect.awk. TRACE has lines
- * "PID CPU TIME FROM TO", as the files `trace` and `trace_pipe` have with options/raw. With -r, the
- * tool does not read TRACE, but the pages of the ring buffer from per_cpu/cpu<N>/trace_pipe_raw.
+ * "PID CPU TIME FROM TO", the format of `trace` and `trace_pipe` with options/raw. With -r, the
+ * tool reads the ring buffer's pages from per_cpu/cpu<N>/trace_pipe_raw instead of TRACE.
  *
  * With -p, the first task in EXPECTED has the first given PID, and so on, and the tool ignores
  * other PIDs. Without -p, the first task in EXPECTED has the lowest PID of the trace, the second
@@ -153,7 +153,7 @@ static void read_expected(const char *path)
 	}
 	fclose(file);
 	if (!n_tasks)
-		bad_input(path, "nothing expected");
+		bad_input(path, "no expected branches");
 }
 
 /* ---- the comparison -------------------------------------------------- */
@@ -302,7 +302,7 @@ static void forbid(const struct record *record)
 		if ((record->from < range->start || record->from >= range->end) &&
 		    (record->to < range->start || record->to >= range->end))
 			continue;
-		printf("pid %d: in the trace: %s: %lx -> %lx\n", record->pid,
+		printf("pid %d: must not be in the trace: %s: %lx -> %lx\n", record->pid,
 		       range->name, record->from, record->to);
 		status = 1;
 	}

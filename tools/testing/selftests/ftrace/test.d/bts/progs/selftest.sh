@@ -92,7 +92,7 @@ awk '$3 == "kernel" || $2 == "kernel" { next } { print }' "$dir/bts_fault.expect
 "$dir/bts_step" -o "$tmp/stepped" "$dir/bts_fault" > "$tmp/log" 2>&1 &&
 	grep -c -v kernel "$tmp/stepped" > "$tmp/seen" &&
 	diff "$tmp/stated" "$tmp/seen" > "$tmp/log"
-result $? "oracle: bts_fault, the branches between its faults"
+result $? "oracle: bts_fault takes the branches between its faults"
 
 "$dir/bts_step" -o "$tmp/stepped" "$dir/bts_fib" > "$tmp/log" 2>&1
 fib=$(nm "$dir/bts_fib" | awk '$3 == "fib" { sub(/^0+/, "", $1); print $1 }')
