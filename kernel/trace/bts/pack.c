@@ -240,14 +240,6 @@ static noinline u8 *bts_add_else(struct bts_coder *c, u8 *p, unsigned int run,
 	return p;
 }
 
-/* bts_coder_add() calls this function if the branch was not predicted, or if the pack is full. */
-bool __bts_coder_add(struct bts_coder *c, u64 from, u64 to)
-{
-	struct ds_bts_record rec = { .from = from, .to = to };
-
-	return bts_coder_add_all(c, &rec, 1);
-}
-
 /**
  * bts_coder_add_all - put branches into the pack
  * @c:		the coder, after bts_coder_begin()

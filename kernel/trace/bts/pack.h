@@ -5,7 +5,6 @@
 /* Packed branches: the interface of the coder. The comment in pack.c explains the coder. */
 
 #include <linux/compiler.h>
-#include <linux/percpu.h>
 
 #include <asm/ds.h>
 
@@ -72,28 +71,5 @@ void bts_coder_begin(struct bts_coder *c, void *buf, size_t size);
 unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *rec,
 			       unsigned int nr);
 size_t bts_coder_end(struct bts_coder *c);
-
-bool __bts_coder_add(struct bts_coder *c, u64 from, u64 to);
-
-/**
- * bts_coder_add - put a branch into the pack
- * @c:		the coder, after bts_coder_begin()
- * @from:	where the branch begins
- * @to:		where the branch leads
- *
- * Context: one call at a time for each coder.
- * Return: false if the branch was not put into the pack, because the pack is full.
- */
-static __always_inline bool bts_coder_add(struct bts_coder *c, u64 from, u64 to)
-{
-	struct bts_coder_node *next = c->cur->next;
-
-	if (next->from != from || next->to != to || c->nr >= BTS_PACK_MAX)
-		return __bts_coder_add(c, from, to);
-	c->cur = next;
-	c->run++;
-	c->nr++;
-	return true;
-}
 
 #endif /* _LINUX_KERNEL_TRACE_BTS_PACK_H */

@@ -462,7 +462,7 @@ static void bts_pack_test_full(struct kunit *test)
 		bts_coder_begin(&t->c, t->code, size);
 		done = bts_coder_add_all(&t->c, t->rec, t->nr);
 		n = done;
-		KUNIT_ASSERT_FALSE(test, bts_coder_add(&t->c, t->rec[n].from, t->rec[n].to));
+		KUNIT_ASSERT_EQ(test, 0U, bts_coder_add_all(&t->c, t->rec + n, 1));
 		KUNIT_ASSERT_EQ(test, 0U, bts_coder_add_all(&t->c, t->rec + n, t->nr - n));
 		len = bts_coder_end(&t->c);
 		KUNIT_ASSERT_LE(test, len, size);
@@ -483,7 +483,7 @@ static void bts_pack_test_max(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pack_round_trip(test, MAX_CODE), 2U);
 
 	bts_coder_begin(&t->c, t->code, MAX_CODE);
-	for (i = 0; bts_coder_add(&t->c, t->rec[i].from, t->rec[i].to); i++)
+	for (i = 0; bts_coder_add_all(&t->c, t->rec + i, 1); i++)
 		KUNIT_ASSERT_LT(test, i, BTS_PACK_MAX);
 	KUNIT_EXPECT_EQ(test, i, BTS_PACK_MAX);
 	bts_pack_expect(test, bts_coder_end(&t->c), 0, i);
@@ -506,8 +506,7 @@ static void bts_pack_test_add(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, n, bts_coder_add_all(&t->c, t->rec + i, n));
 			if (i + n == t->nr)
 				break;
-			KUNIT_ASSERT_TRUE(test, bts_coder_add(&t->c, t->rec[i + n].from,
-							      t->rec[i + n].to));
+			KUNIT_ASSERT_EQ(test, 1U, bts_coder_add_all(&t->c, t->rec + i + n, 1));
 			n++;
 		}
 		KUNIT_ASSERT_EQ(test, len, bts_coder_end(&t->c));
@@ -541,10 +540,10 @@ static void bts_pack_test_cursor(struct kunit *test)
 		}
 	}
 	bts_decoder_begin(&t->d, t->code, len, t->rec[0].from, t->nr);
-	for (i = 0; bts_decoder_next(&t->d, &pair); i++)
+	for (i = 0; bts_decoder_rest(&t->d, &pair, 1); i++)
 		KUNIT_ASSERT_EQ(test, pair.from, t->rec[i].from);
 	KUNIT_EXPECT_EQ(test, i, t->nr);
-	KUNIT_EXPECT_FALSE(test, bts_decoder_next(&t->d, &pair));
+	KUNIT_EXPECT_EQ(test, 0U, bts_decoder_rest(&t->d, &pair, 1));
 }
 
 static struct kunit_case bts_pack_test_cases[] = {

@@ -253,19 +253,6 @@ void bts_decoder_begin(struct bts_decoder *d, const void *code, size_t len,
 }
 
 /**
- * bts_decoder_next - decode a branch
- * @d:		the decoder
- * @branch:	the result
- *
- * Context: any.
- * Return: false if no branches are left, or if the next branch is damaged.
- */
-bool bts_decoder_next(struct bts_decoder *d, struct bts_pair *branch)
-{
-	return bts_decoder_rest(d, branch, 1);
-}
-
-/**
  * bts_decoder_rest - decode branches
  * @d:		the decoder
  * @branches:	the results

@@ -124,7 +124,6 @@ struct bts_decoder {
 
 void bts_decoder_begin(struct bts_decoder *d, const void *code, size_t len,
 		       u64 from, unsigned int nr);
-bool bts_decoder_next(struct bts_decoder *d, struct bts_pair *branch);
 unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 			      unsigned int max);
 bool bts_decoder_damaged(const struct bts_decoder *d);

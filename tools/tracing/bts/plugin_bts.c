@@ -108,7 +108,7 @@ static void plugin_put_rows(struct trace_seq *s, struct tep_handle *tep, const c
 	struct bts_pair branch;
 	bool first = true;
 
-	while (bts_decoder_next(&decoder, &branch)) {
+	while (bts_decoder_rest(&decoder, &branch, 1)) {
 		if (!first)
 			trace_seq_printf(s, "\n%s", columns);
 		first = false;

@@ -182,15 +182,17 @@ static void begin_pack(struct pages *p, int pid, uint64_t ts)
 
 void pages_branch(struct pages *p, int pid, uint64_t ts, uint64_t from, uint64_t to)
 {
+	const struct ds_bts_record rec = { .from = from, .to = to };
+
 	if (p->packing && (p->pack.entry.pid != pid || p->pack_ts != ts))
 		end_pack(p);
 	if (!p->packing)
 		begin_pack(p, pid, ts);
-	if (bts_coder_add(&p->coder, from, to))
+	if (bts_coder_add_all(&p->coder, &rec, 1))
 		return;
 	end_pack(p);
 	begin_pack(p, pid, ts);
-	bts_coder_add(&p->coder, from, to);
+	bts_coder_add_all(&p->coder, &rec, 1);
 }
 
 void pages_row(struct pages *p, uint64_t ts, const void *row, size_t size)

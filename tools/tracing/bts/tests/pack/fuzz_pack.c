@@ -113,8 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (done = 0; done < nr; done += n) {
 		bts_coder_begin(&coder, code, room);
 		n = bts_coder_add_all(&coder, records + done, (nr - done + 1) / 2);
-		while (done + n < nr && bts_coder_add(&coder, records[done + n].from,
-						      records[done + n].to))
+		while (done + n < nr && bts_coder_add_all(&coder, records + done + n, 1))
 			n++;
 		len = bts_coder_end(&coder);
 		die_unless(n && coder.nr == n && len <= room);

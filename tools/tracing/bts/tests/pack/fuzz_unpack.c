@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	n = bts_decoder_rest(&decoder, one, UINT32_MAX);
 	die_unless(n <= max);
 	die_unless(n == nr || bts_decoder_damaged(&decoder));
-	die_unless(!bts_decoder_next(&decoder, one));
+	die_unless(!bts_decoder_rest(&decoder, one, 1));
 
 	bts_decoder_begin(&cursor, code, size - HEAD, from, nr);
 	die_unless(decode_steps(two, step) == n);
