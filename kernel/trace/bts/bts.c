@@ -475,7 +475,8 @@ static void bts_log_faults(struct trace_array *tr)
 static void bts_free(struct bts_instance *b)
 {
 	irq_work_sync(&b->wake);
-	bts_map_free(b);
+	trace_pid_list_free(b->showing);
+	trace_pid_list_free(b->mapped);
 	free_percpu(b->cpu);
 	kfree(b);
 }
@@ -489,7 +490,9 @@ static struct bts_instance *bts_alloc(struct trace_array *tr)
 	b->tr = tr;
 	bts_init_wake(b);
 	b->cpu = alloc_percpu(struct bts_cpu);
-	if (b->cpu)
+	b->mapped = trace_pid_list_alloc();
+	b->showing = trace_pid_list_alloc();
+	if (b->cpu && b->mapped && b->showing)
 		return b;
 	bts_free(b);
 	return NULL;

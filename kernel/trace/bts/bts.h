@@ -9,7 +9,6 @@
 #include <linux/kfifo.h>
 #include <linux/percpu.h>
 #include <linux/rculist.h>
-#include <linux/threads.h>
 #include <linux/trace_recursion.h>
 
 #include <asm/ds.h>
@@ -83,17 +82,6 @@ struct bts_loss {
 	u64		total;
 	u64		count;
 	bool		unknown;
-};
-
-/* One page has bits for this many PIDs. */
-#define BTS_PIDS_OF_PAGE	(PAGE_SIZE * BITS_PER_BYTE)
-
-/**
- * struct bts_pids - a set of PIDs, which each task switch reads without a lock
- * @bits: a bit for each PID, in pages that are allocated when they are first needed
- */
-struct bts_pids {
-	unsigned long	*bits[PID_MAX_LIMIT / BTS_PIDS_OF_PAGE];
 };
 
 /* The value of @oldest in struct bts_hold if the backlog is empty. */
@@ -235,8 +223,8 @@ struct bts_instance {
 	bool				can_pack;
 	struct hlist_node		pack_node;
 	atomic64_t			turn;
-	struct bts_pids			mapped;
-	struct bts_pids			showing;
+	struct trace_pid_list		*mapped;
+	struct trace_pid_list		*showing;
 	bool				maps_missed;
 	struct irq_work			wake;
 	bool				polled;
@@ -384,7 +372,6 @@ void bts_map_detach(void);
 void bts_map_request(struct bts_instance *b, struct task_struct *task);
 void bts_map_switch(struct bts_instance *b, struct task_struct *task);
 void bts_map_forget(struct bts_instance *b);
-void bts_map_free(struct bts_instance *b);
 
 /* filter.c */
 unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task);

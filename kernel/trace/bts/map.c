@@ -17,9 +17,9 @@
  *	bts_probe_mmap_exec()	writes a row for each later mapping
  *
  * The tracer remembers processes, not tasks, because all threads of a process may execute a
- * mapping that one thread makes. The set bts_instance.mapped contains a bit for each process
- * ID. A task switch reads this bit without a lock. When a new process gets the ID, the bit is
- * cleared. No row is written for a task that does not return to user space.
+ * mapping that one thread makes. The list bts_instance.mapped contains the IDs of these processes.
+ * When a new process gets one of the IDs, the ID is removed from the list. No row is written
+ * for a task that does not return to user space.
  *
  * In the trace, the row of a mapping must follow the branches that were taken before the mapping
  * was made, and precede the branches that were taken afterwards. So the DS buffer is drained
@@ -35,13 +35,11 @@
  * mapped, and a later mapping replaces an older mapping where the two mappings overlap.
  */
 
-#include <linux/bitops.h>
 #include <linux/bts_events.h>
 #include <linux/buildid.h>
 #include <linux/dcache.h>
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/gfp.h>
 #include <linux/irqflags.h>
 #include <linux/jump_label.h>
 #include <linux/kdev_t.h>
@@ -131,62 +129,16 @@ static unsigned int bts_fill_map(struct trace_event_raw_bts_map *row, struct tas
 	return sizeof(*row) + len;
 }
 
-/* The bits of a set of PIDs are changed atomically. The set's pages are freed with the instance. */
-
-/* Context: any. */
-static bool bts_pids_has(struct bts_pids *pids, pid_t pid)
+/*
+ * Remove all PIDs from a list. A list has a raw spinlock, so it may be used while the runqueue is
+ * locked, but not in an NMI.
+ */
+static void bts_pids_clear(struct trace_pid_list *pids)
 {
-	unsigned long *bits = READ_ONCE(pids->bits[pid / BTS_PIDS_OF_PAGE]);
+	unsigned int pid = 0;
 
-	return bits && test_bit(pid % BTS_PIDS_OF_PAGE, bits);
-}
-
-/* Context: any. */
-static void bts_pids_remove(struct bts_pids *pids, pid_t pid)
-{
-	if (bts_pids_has(pids, pid))
-		clear_bit(pid % BTS_PIDS_OF_PAGE,
-			  pids->bits[pid / BTS_PIDS_OF_PAGE]);
-}
-
-/* Context: process context, interrupts off. Return: 0 or -ENOMEM. */
-static int bts_pids_add(struct bts_pids *pids, pid_t pid)
-{
-	unsigned long **page = &pids->bits[pid / BTS_PIDS_OF_PAGE];
-
-	if (!READ_ONCE(*page)) {
-		unsigned long new = get_zeroed_page(GFP_NOWAIT | __GFP_NOWARN);
-
-		if (!new)
-			return -ENOMEM;
-		/* If another CPU has stored its own page in *page meanwhile, free @new. */
-		if (cmpxchg(page, NULL, (unsigned long *)new))
-			free_page(new);
-	}
-	set_bit(pid % BTS_PIDS_OF_PAGE, *page);
-	return 0;
-}
-
-/* Context: process context. */
-static void bts_pids_clear(struct bts_pids *pids)
-{
-	int i, j;
-
-	for (i = 0; i < ARRAY_SIZE(pids->bits); i++) {
-		unsigned long *bits = READ_ONCE(pids->bits[i]);
-
-		for (j = 0; bits && j < PAGE_SIZE / sizeof(*bits); j++)
-			WRITE_ONCE(bits[j], 0);
-	}
-}
-
-/* Call this only when no task can read the set. */
-static void bts_pids_free(struct bts_pids *pids)
-{
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(pids->bits); i++)
-		free_page((unsigned long)pids->bits[i]);
+	while (!trace_pid_list_next(pids, pid, &pid))
+		trace_pid_list_clear(pids, pid);
 }
 
 /**
@@ -200,7 +152,7 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 {
 	if (!task->mm || (task->flags & (PF_KTHREAD | PF_USER_WORKER)))
 		return;
-	if (bts_pids_has(&b->mapped, task->tgid))
+	if (trace_pid_list_is_set(b->mapped, task->tgid))
 		return;
 	/* This CPU's current or next task checks both flags on its way to user mode. */
 	this_cpu_write(bts_maps_due, true);
@@ -217,17 +169,7 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 void bts_map_switch(struct bts_instance *b, struct task_struct *task)
 {
 	if (bts_is_newborn(task) && thread_group_leader(task))
-		bts_pids_remove(&b->mapped, task->tgid);
-}
-
-/**
- * bts_map_free - free the sets of an instance that is removed
- * @b: the instance
- */
-void bts_map_free(struct bts_instance *b)
-{
-	bts_pids_free(&b->mapped);
-	bts_pids_free(&b->showing);
+		trace_pid_list_clear(b->mapped, task->tgid);
 }
 
 /**
@@ -236,8 +178,8 @@ void bts_map_free(struct bts_instance *b)
  */
 void bts_map_forget(struct bts_instance *b)
 {
-	bts_pids_clear(&b->showing);
-	bts_pids_clear(&b->mapped);
+	bts_pids_clear(b->showing);
+	bts_pids_clear(b->mapped);
 	WRITE_ONCE(b->maps_missed, false);
 }
 
@@ -248,20 +190,20 @@ void bts_map_forget(struct bts_instance *b)
 static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 {
 	/* An earlier task with this PID may have been killed before it called bts_map_end(). */
-	bts_pids_remove(&b->showing, current->pid);
+	trace_pid_list_clear(b->showing, current->pid);
 	if (!(c->mode & BTS_OPT_MAP) ||
-	    bts_pids_has(&b->mapped, current->tgid))
+	    trace_pid_list_is_set(b->mapped, current->tgid))
 		return false;
 	if (bts_is_off(b->tr, smp_processor_id())) {
 		WRITE_ONCE(b->maps_missed, true);
 		return false;
 	}
 	/* If memory runs out, try again when the task next gets a CPU. */
-	if (bts_pids_add(&b->showing, current->pid))
+	if (trace_pid_list_set(b->showing, current->pid))
 		return false;
-	if (!bts_pids_add(&b->mapped, current->tgid))
+	if (!trace_pid_list_set(b->mapped, current->tgid))
 		return true;
-	bts_pids_remove(&b->showing, current->pid);
+	trace_pid_list_clear(b->showing, current->pid);
 	return false;
 }
 
@@ -290,7 +232,7 @@ static void bts_map_end(void)
 	struct bts_instance *b;
 
 	for_each_bts_instance(b)
-		bts_pids_remove(&b->showing, current->pid);
+		trace_pid_list_clear(b->showing, current->pid);
 }
 
 /*
@@ -306,8 +248,8 @@ static void bts_deliver_map(struct bts_instance *b, const struct bts_map *m,
 	if (!bts_deliver_row(b, this_cpu_ptr(b->cpu), current, &path->row, size) &&
 	    bts_is_off(b->tr, smp_processor_id())) {
 		WRITE_ONCE(b->maps_missed, true);
-		bts_pids_remove(&b->showing, current->pid);
-		bts_pids_remove(&b->mapped, current->tgid);
+		trace_pid_list_clear(b->showing, current->pid);
+		trace_pid_list_clear(b->mapped, current->tgid);
 	}
 }
 
@@ -320,7 +262,7 @@ static void bts_map_existing_row(const struct bts_map *m, struct bts_path *path)
 	struct bts_instance *b;
 
 	for_each_bts_instance(b) {
-		if (bts_pids_has(&b->showing, current->pid))
+		if (trace_pid_list_is_set(b->showing, current->pid))
 			bts_deliver_map(b, m, path);
 	}
 }
@@ -333,7 +275,7 @@ static void bts_map_existing_row(const struct bts_map *m, struct bts_path *path)
 static bool bts_map_wants(struct bts_instance *b)
 {
 	return READ_ONCE(b->tracing) && (READ_ONCE(b->flags->val) & BTS_OPT_MAP) &&
-	       bts_pids_has(&b->mapped, current->tgid);
+	       trace_pid_list_is_set(b->mapped, current->tgid);
 }
 
 /*
