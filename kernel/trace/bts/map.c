@@ -85,23 +85,16 @@ struct bts_path {
 
 /*
  * The probe of mmap_exec_tp has two users: the event, while it is on, and the tracer, while it
- * is chosen. This mutex protects the number of users and bts_paths, which is allocated while
- * there is a user.
+ * is chosen. This mutex protects the number of users.
  */
 static DEFINE_MUTEX(bts_map_mutex);
 static unsigned int bts_map_users;
-static struct bts_path __percpu *bts_paths;
 
 /*
- * Return this CPU's memory for a row, or NULL if the probe has no user. Context: interrupts off
- * until the last use of the memory.
+ * Each CPU's memory for a row, which the CPU uses with interrupts off. The first user allocates the
+ * memory. The memory is never freed, because a CPU may still use it when the last user has left.
  */
-static struct bts_path *bts_path_here(void)
-{
-	struct bts_path __percpu *paths = READ_ONCE(bts_paths);
-
-	return paths ? this_cpu_ptr(paths) : NULL;
-}
+static struct bts_path __percpu *bts_paths;
 
 /* Fill in an entry of bts_map. Return: the size of the entry. */
 static unsigned int bts_fill_map(struct trace_event_raw_bts_map *row, struct task_struct *p,
@@ -361,12 +354,12 @@ static void bts_map_leave(bool again)
 /* Context: the same as for bts_probe_mmap_exec(), and BTS is off. */
 static noinline void bts_map_new(struct vm_area_struct *vma)
 {
-	struct bts_path *path = bts_path_here();
+	struct bts_path *path = this_cpu_ptr(bts_paths);
 
 	ds_bts_drain(DS_DRAIN_FLUSH);
 
 	/* Skip a growing stack of another process, because the stack was already executable. */
-	if (path && vma->vm_mm == current->mm && bts_map_wanted()) {
+	if (vma->vm_mm == current->mm && bts_map_wanted()) {
 		struct bts_map m;
 
 		bts_map_of(&m, vma, path);
@@ -419,13 +412,13 @@ static unsigned long bts_map_existing(struct mm_struct *mm, unsigned long at,
 /* Context: the same as for __bts_resume_user(). */
 static unsigned long bts_map_go(unsigned long at, bool locked)
 {
-	struct bts_path *path = bts_path_here();
+	struct bts_path *path = this_cpu_ptr(bts_paths);
 	struct mm_struct *mm = current->mm;
 
 	if (!locked && !mmap_read_trylock(mm))
 		return at;
 	/* The first call, in which @at is 0, chooses the instances. */
-	if (path && (at || bts_map_begin()))
+	if (at || bts_map_begin())
 		at = bts_map_existing(mm, at, path);
 	else
 		at = BTS_MAPS_NONE;
@@ -486,39 +479,18 @@ int bts_resume_lock(void)
 	return mmap_read_lock_killable(current->mm);
 }
 
-static void bts_map_free_paths(void)
-{
-	struct bts_path __percpu *paths = bts_paths;
-
-	WRITE_ONCE(bts_paths, NULL);
-	/* CPUs use the paths with interrupts off, so after a grace period no CPU uses them. */
-	synchronize_rcu();
-	free_percpu(paths);
-}
-
 static int bts_map_get(void)
 {
-	struct bts_path __percpu *paths;
 	int ret;
 
 	guard(mutex)(&bts_map_mutex);
 
-	if (bts_map_users++)
-		return 0;
-	ret = -ENOMEM;
-	paths = alloc_percpu(struct bts_path);
-	if (!paths)
-		goto err;
-	WRITE_ONCE(bts_paths, paths);
-	ret = register_trace_mmap_exec_tp(bts_probe_mmap_exec, NULL);
-	if (ret)
-		goto err_paths;
-	return 0;
-
-err_paths:
-	bts_map_free_paths();
-err:
-	bts_map_users--;
+	if (!bts_paths)
+		bts_paths = alloc_percpu(struct bts_path);
+	if (!bts_paths)
+		return -ENOMEM;
+	ret = bts_map_users ? 0 : register_trace_mmap_exec_tp(bts_probe_mmap_exec, NULL);
+	bts_map_users += !ret;
 	return ret;
 }
 
@@ -529,7 +501,6 @@ static void bts_map_put(void)
 	if (--bts_map_users)
 		return;
 	unregister_trace_mmap_exec_tp(bts_probe_mmap_exec, NULL);
-	bts_map_free_paths();
 }
 
 /**
