@@ -160,7 +160,7 @@ static void print_file(const struct dat *dat)
 	char *archive = archive_path(dat->path);
 
 	printf("%-11s%s, trace.dat version %u, %s, %s bytes\n", "file", dat->path, dat->version,
-	       *dat->compression ? dat->compression : "not compressed", text_commas(dat->size));
+	       dat->compression, text_commas(dat->size));
 	if (!access(archive, F_OK))
 		printf("%-11s%s\n", "archive", archive);
 	for (size_t i = 0; i < dat->nr_cpus; i++)

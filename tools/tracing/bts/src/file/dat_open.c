@@ -67,6 +67,8 @@ static uint64_t dat_header(struct dat *dat, struct error *e)
 		if (!dat_compression(dat, &b, e))
 			return 0;
 		dat_u64(&b);
+	} else {
+		dat->compression = mem_strdup("none");
 	}
 	if (b.bad || !flags) {
 		error_set(e, EBADMSG, "read", dat->path,

@@ -853,6 +853,19 @@ judge_jitdump() {
 		rm -f jit-*.dump && "$bts" top -n 0 "$work/apart/jitdump.dat" | grep -q ' made_inner '
 }
 
+# Convert a trace to version 6, which has neither compression nor an archive.
+judge_version_6() {
+	trace-cmd convert --file-version 6 -i calls.dat -o "$work/six.dat" >"$work/said" 2>&1 &&
+		"$bts" info "$work/six.dat" | grep -q 'trace.dat version 6, none, ' &&
+		"$bts" info --json "$work/six.dat" | grep -q '"version":6,"compression":"none"' ||
+		return 1
+	for trace in calls.dat "$work/six.dat"; do
+		"$bts" dump -f csv "$trace" 2>/dev/null | awk -F , '$5 ~ /^0x/ { print $1, $3, $4, $5, $7 }' \
+			>"$work/branches.$(basename "$trace")"
+	done
+	[ -s "$work/branches.six.dat" ] && cmp "$work/branches.calls.dat" "$work/branches.six.dat"
+}
+
 # Stock trace-cmd with the plugin must print the same rows as bts. Newer versions of trace-cmd print
 # a column of flags before the time.
 judge_plugin() {
@@ -1298,6 +1311,7 @@ judge diff - "diff finds a deeper recursion, and nothing else" judge_diff
 judge diff - "a trace does not differ from itself" no_difference
 judge jit - "names of a JIT compiler" judge_jit
 judge jit - "names and code of a JIT compiler, in a memfd" judge_jitdump
+judge version trace-cmd "version 6 of trace.dat has the same branches" judge_version_6
 judge plugin trace-cmd "trace-cmd report with the plugin has the same rows" judge_plugin
 bolt=$(newest llvm-bolt)
 judge bolt "${bolt:-llvm-bolt}" "llvm-bolt accepts the profile" judge_bolt "$bolt"
