@@ -375,15 +375,15 @@ static bool bts_is_chosen(struct trace_array *tr)
 	return READ_ONCE(tr->current_trace) == &bts_tracer;
 }
 
-/* The text in error_log for each error. */
+/* The text in error_log for each enum ds_fault and enum bts_err. */
 VISIBLE_IF_KUNIT const char *bts_errs[BTS_ERRS] = {
+	[DS_FAULT_NO_AREA]	= "The CPU has no DS area",
+	[DS_FAULT_REFUSED]	= "The CPU refuses BTS in DEBUGCTL",
+	[DS_FAULT_NO_RECORD]	= "The CPU does not store a branch",
+	[DS_FAULT_NO_INTERRUPT]	= "The CPU raises no interrupt at the threshold",
 	[BTS_ERR_NO_BTS]	= "This machine has no Branch Trace Store",
 	[BTS_ERR_BUSY]		= "BTS, LBR or Intel PT is in use by perf",
 	[BTS_ERR_NO_MEMORY]	= "Out of memory",
-	[BTS_ERR_NO_DS_AREA]	= "The CPU has no DS area",
-	[BTS_ERR_REFUSED]	= "The CPU refuses BTS in DEBUGCTL",
-	[BTS_ERR_NO_RECORD]	= "The CPU does not store a branch",
-	[BTS_ERR_NO_INTERRUPT]	= "The CPU raises no interrupt at the threshold",
 	[BTS_ERR_NO_MAPS]	= "bts-map does not work with PREEMPT_RT",
 };
 
@@ -442,20 +442,6 @@ VISIBLE_IF_KUNIT enum bts_err bts_err_of(int ret)
 	}
 }
 
-VISIBLE_IF_KUNIT enum bts_err bts_err_of_fault(enum ds_fault fault)
-{
-	switch (fault) {
-	case DS_FAULT_NO_AREA:
-		return BTS_ERR_NO_DS_AREA;
-	case DS_FAULT_REFUSED:
-		return BTS_ERR_REFUSED;
-	case DS_FAULT_NO_INTERRUPT:
-		return BTS_ERR_NO_INTERRUPT;
-	default:
-		return BTS_ERR_NO_RECORD;
-	}
-}
-
 /* Log the CPUs whose BTS does not work, for example on a hybrid CPU or in a virtual machine. */
 static void bts_log_faults(struct trace_array *tr)
 {
@@ -468,7 +454,7 @@ static void bts_log_faults(struct trace_array *tr)
 		if (!fault)
 			continue;
 		snprintf(loc, sizeof(loc), "bts: CPU %d", cpu);
-		tracing_log_err(tr, loc, "bts", bts_errs, bts_err_of_fault(fault), 0);
+		tracing_log_err(tr, loc, "bts", bts_errs, fault, 0);
 	}
 }
 

@@ -397,15 +397,11 @@ int bts_register_events(void);
 /* selftest.c */
 int trace_selftest_startup_bts(struct tracer *trace, struct trace_array *tr);
 
-/* Reasons why the tracer or an option cannot be chosen, or why a CPU cannot record. */
+/* Reasons, besides enum ds_fault, why the tracer or an option cannot be chosen. */
 enum bts_err {
-	BTS_ERR_NO_BTS,
+	BTS_ERR_NO_BTS	= DS_FAULTS,
 	BTS_ERR_BUSY,
 	BTS_ERR_NO_MEMORY,
-	BTS_ERR_NO_DS_AREA,
-	BTS_ERR_REFUSED,
-	BTS_ERR_NO_RECORD,
-	BTS_ERR_NO_INTERRUPT,
 	BTS_ERR_NO_MAPS,
 	BTS_ERRS
 };
@@ -414,7 +410,6 @@ enum bts_err {
 /* Functions and data of bts.c, filter.c and output.c that kunit.c tests. */
 extern const char *bts_errs[BTS_ERRS];
 enum bts_err bts_err_of(int ret);
-enum bts_err bts_err_of_fault(enum ds_fault fault);
 bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec);
 bool bts_is_target(struct trace_array *tr, struct task_struct *task);
 unsigned long bts_text_here(struct trace_array *tr, unsigned long addr);

@@ -176,6 +176,7 @@ enum ds_fault {
 	DS_FAULT_REFUSED,	/* DEBUGCTL rejects the driver's bits */
 	DS_FAULT_NO_RECORD,	/* a test branch did not cause exactly one correct record */
 	DS_FAULT_NO_INTERRUPT,	/* the index passed the threshold without a PMI */
+	DS_FAULTS
 };
 
 /* Behaviour that the SDM leaves open. The driver finds out how each CPU behaves. */
