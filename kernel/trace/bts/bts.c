@@ -134,28 +134,6 @@ static struct tracer_flags bts_flags = {
 };
 
 /*
- * Return the hardware's mode for the current or the next task. If at least one instance wants a
- * side, the mode has the bit of this side. The mode has the bit of bts-cpl-filter or bts-circular
- * only if each instance that wants the task has set that option.
- */
-static unsigned int bts_mode(void)
-{
-	unsigned int less = DS_BTS_CPL_FILTER | DS_BTS_CIRCULAR;
-	struct bts_instance *b;
-	unsigned int sides = 0;
-
-	for_each_bts_instance(b) {
-		unsigned int mode = this_cpu_ptr(b->cpu)->mode;
-
-		if (!(mode & BTS_SIDES))
-			continue;
-		sides |= mode & BTS_SIDES;
-		less &= mode;
-	}
-	return sides ? sides | less : DS_BTS_OFF;
-}
-
-/*
  * Decide what an instance records of @task. If @switches is true, also write the rows about the
  * switch. Return: the instance's mode, which may include switches and mappings without a side.
  */
@@ -181,22 +159,30 @@ static unsigned int bts_turn_instance(struct bts_instance *b, struct task_struct
 /*
  * Prepare to record the next task, or the current task in a new mode. The driver calls this
  * function.
- * Return: what the hardware must record of the task.
+ * Return: what the hardware must record of the task. If at least one instance wants a side, this
+ * includes the side. It includes DS_BTS_CPL_FILTER or DS_BTS_CIRCULAR only if each instance
+ * that wants a side has set that option.
  * Context: this CPU, interrupts off, between the records of two tasks or modes.
  */
 static unsigned int bts_turn(struct task_struct *task)
 {
-	unsigned int modes = DS_BTS_OFF;
+	unsigned int less = DS_BTS_CPL_FILTER | DS_BTS_CIRCULAR;
+	unsigned int mode, modes = DS_BTS_OFF;
 	bool switches = task != current;
 	struct bts_instance *b;
 
 	this_cpu_write(bts_pid, task->pid);
 	this_cpu_write(bts_task, task);
 	this_cpu_write(bts_maps_due, false);
-	for_each_bts_instance(b)
-		modes |= bts_turn_instance(b, task, switches);
+	for_each_bts_instance(b) {
+		mode = bts_turn_instance(b, task, switches);
+		modes |= mode;
+		if (mode & BTS_SIDES)
+			less &= mode;
+	}
 	this_cpu_write(bts_unwanted, modes == DS_BTS_OFF);
-	return bts_mode();
+	modes &= BTS_SIDES;
+	return modes ? modes | less : DS_BTS_OFF;
 }
 
 /* Count the losses after a batch. If a CPU stops recording, it stops for all instances. */
