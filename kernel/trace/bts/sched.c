@@ -25,15 +25,10 @@
  * struct bts_leaving - the task switch that a CPU is making
  * @preempt:	the argument of sched_switch
  * @prev_state:	the argument of sched_switch
- * @known:	@departs has been filled in
- * @departs:	how the current task departs; determined only once per switch, because this is
- *		slow
  */
 struct bts_leaving {
-	bool			preempt;
-	bool			known;
-	unsigned int		prev_state;
-	struct bts_departs	departs;
+	bool		preempt;
+	unsigned int	prev_state;
 };
 
 static DEFINE_PER_CPU(struct bts_leaving, bts_leaving);
@@ -51,17 +46,6 @@ void bts_sched_leave(bool preempt, unsigned int prev_state)
 
 	l->preempt = preempt;
 	l->prev_state = prev_state;
-	l->known = false;
-}
-
-static const struct bts_departs *bts_departure(void)
-{
-	struct bts_leaving *l = this_cpu_ptr(&bts_leaving);
-
-	if (!l->known)
-		bts_departs_of(&l->departs, l->preempt, current, l->prev_state);
-	l->known = true;
-	return &l->departs;
 }
 
 /**
@@ -76,11 +60,14 @@ static const struct bts_departs *bts_departure(void)
 void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		    struct task_struct *next, unsigned int mode)
 {
+	const struct bts_leaving *l = this_cpu_ptr(&bts_leaving);
+	struct bts_departs departs;
 	struct bts_sched_row row;
 	unsigned int size;
 
 	if (c->mode & BTS_OPT_SCHED) {
-		size = bts_departs_row(&row, current, bts_departure());
+		bts_departs_of(&departs, l->preempt, current, l->prev_state);
+		size = bts_departs_row(&row, current, &departs);
 		bts_deliver_row(b, c, current, &row, size);
 	}
 	if (mode & BTS_OPT_SCHED) {
