@@ -89,8 +89,6 @@
 
 #include "bts.h"
 
-static struct tracer bts_tracer;
-
 LIST_HEAD(bts_instances);
 
 /*
@@ -356,11 +354,6 @@ static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *leader,
 
 /* Unless noted otherwise, ftrace calls the following functions with trace_types_lock held. */
 
-static bool bts_is_chosen(struct trace_array *tr)
-{
-	return READ_ONCE(tr->current_trace) == &bts_tracer;
-}
-
 /* The text in error_log for each enum ds_fault and enum bts_err. */
 VISIBLE_IF_KUNIT const char *bts_errs[BTS_ERRS] = {
 	[DS_FAULT_NO_AREA]	= "The CPU has no DS area",
@@ -376,7 +369,7 @@ VISIBLE_IF_KUNIT const char *bts_errs[BTS_ERRS] = {
 /* Set or clear an option. Records stored before this are delivered with the old options. */
 static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
-	bool chosen = bts_is_chosen(tr);
+	bool chosen = tr->bts && tr->bts->chosen;
 	int ret;
 
 	if (set && bit == BTS_OPT_MAP && !BTS_HAS_MAPS) {
@@ -644,6 +637,13 @@ static struct tracer bts_tracer __read_mostly = {
 	.reader		 = bts_reader,
 	.allow_instances = true,
 };
+
+/* Empty the backlog of a CPU that goes offline: see bts_may_hold(). Context: on @cpu. */
+static int bts_cpu_offline(unsigned int cpu)
+{
+	ds_bts_flush_cpu();
+	return 0;
+}
 
 static int __init bts_register(void)
 {

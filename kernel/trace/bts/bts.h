@@ -388,7 +388,6 @@ void bts_poll(void);
 /* sync.c */
 void bts_sync(struct trace_array *tr, int cpu, enum tracer_sync_reason why);
 void bts_stop(struct bts_instance *b);
-int bts_cpu_offline(unsigned int cpu);
 
 /* output.c */
 int bts_prepare_dump(void);

@@ -139,19 +139,6 @@ void bts_stop(struct bts_instance *b)
 	bts_map_forget(b);
 }
 
-/**
- * bts_cpu_offline - empty the backlog of a CPU that goes offline: see bts_may_hold()
- * @cpu: the CPU, which no longer runs other tasks
- *
- * Context: on @cpu, process context.
- * Return: 0.
- */
-int bts_cpu_offline(unsigned int cpu)
-{
-	ds_bts_flush_cpu();
-	return 0;
-}
-
 /*
  * At an oops or a panic, drain all CPUs into the ring buffers and then switch the ring buffers
  * off. Walking the list bts_instances needs no lock, because an instance that leaves the list is
