@@ -54,12 +54,6 @@ static bool ds_is_own(const struct ds_bts_record *rec)
 	return ds_in_section(rec->from) || ds_in_section(rec->to);
 }
 
-/* User space is the lower half of the address space. */
-static bool ds_is_user(u64 addr)
-{
-	return (s64)addr >= 0;
-}
-
 unsigned int ds_slots(const struct debug_store *ds)
 {
 	return (ds->bts_absolute_maximum - ds->bts_buffer_base) /

@@ -250,12 +250,6 @@ extern struct list_head bts_instances;
 				rcu_read_lock_sched_held() ||		\
 				lockdep_is_held(&trace_types_lock))
 
-/* User space is the lower half of the address space. */
-static inline bool bts_is_user(unsigned long addr)
-{
-	return (long)addr >= 0;
-}
-
 /* Add to a counter that only one context writes at a time, and that other CPUs may read. */
 static inline void bts_count(u64 *counter, u64 n)
 {

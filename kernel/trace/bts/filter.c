@@ -26,9 +26,9 @@
  */
 VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec)
 {
-	if ((mode & DS_BTS_USER) && bts_is_user(rec->from & rec->to))
+	if ((mode & DS_BTS_USER) && ds_is_user(rec->from & rec->to))
 		return true;
-	return (mode & DS_BTS_KERNEL) && !bts_is_user(rec->from | rec->to);
+	return (mode & DS_BTS_KERNEL) && !ds_is_user(rec->from | rec->to);
 }
 
 /*

@@ -227,7 +227,7 @@ static void bts_print_addr(struct trace_iterator *iter, struct mm_struct *mm,
 {
 	struct trace_seq *s = &iter->seq;
 
-	if (!bts_is_user(addr)) {
+	if (!ds_is_user(addr)) {
 		seq_print_ip_sym(s, bts_text_here(iter->tr, addr),
 				 flags | TRACE_ITER(SYM_OFFSET));
 		return;

@@ -36,6 +36,12 @@ struct ds_bts_record {
 	u64	flags;
 };
 
+/* User space is the lower half of the address space. */
+static inline bool ds_is_user(u64 addr)
+{
+	return (s64)addr >= 0;
+}
+
 /*
  * These bits choose what a CPU records. A side is user space or the kernel. A crossing is a
  * branch from one side to the other side, and belongs to both sides. By default the hardware
