@@ -82,11 +82,6 @@ static u8 *bts_put_token(u8 *p, u8 token, unsigned int run, unsigned int room)
 	return p;
 }
 
-static u8 *bts_put_other(u8 *p, unsigned int run)
-{
-	return bts_put_token(p, BTS_TOK_OTHER, run, BTS_TOK_KNOWN - BTS_TOK_OTHER);
-}
-
 static u8 *bts_put_known(u8 *p, unsigned int run, u32 node)
 {
 	p = bts_put_token(p, node < 256 ? BTS_TOK_KNOWN : BTS_TOK_KNOWN2, run,
@@ -268,7 +263,8 @@ unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *
 			break;
 		node = cur->other;
 		if (bts_node_is(node, rec->from, rec->to)) {
-			out = bts_put_other(out, mark - left - 1);
+			out = bts_put_token(out, BTS_TOK_OTHER, mark - left - 1,
+					    BTS_TOK_KNOWN - BTS_TOK_OTHER);
 			bts_coder_learn(cur, node);
 		} else {
 			c->cur = cur;
