@@ -453,7 +453,7 @@ static struct bts_instance *bts_alloc(struct trace_array *tr)
 	if (!b)
 		return NULL;
 	b->tr = tr;
-	bts_init_wake(b);
+	init_irq_work(&b->wake, bts_wake_tasks);
 	b->cpu = alloc_percpu(struct bts_cpu);
 	b->mapped = trace_pid_list_alloc();
 	b->showing = trace_pid_list_alloc();

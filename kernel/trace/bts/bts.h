@@ -150,7 +150,6 @@ struct bts_writer {
 /**
  * struct bts_hold - entries for which the ring buffer had no room yet (hold.c)
  * @backlog:	the queue of the entries; allocated when bts-block is set
- * @nr:		the number of entries
  * @branches:	the number of branches in the entries
  * @rows:	the number of non-branch rows among the entries
  * @oldest:	the turn (sequence number) of the first entry's batch, or BTS_NONE_HELD
@@ -161,7 +160,6 @@ struct bts_writer {
  */
 struct bts_hold {
 	struct kfifo_rec_ptr_2	backlog;
-	unsigned int		nr;
 	u64			branches;
 	u64			rows;
 	u64			oldest;
@@ -286,10 +284,10 @@ static inline u64 bts_span(const union bts_entry *entry)
 	return bts_is_loss(entry) ? entry->lost.count : bts_branches(entry);
 }
 
-/* Return the number of held entries. */
-static inline unsigned int bts_held(struct bts_cpu *c)
+/* Report whether entries are held. */
+static inline bool bts_held(struct bts_cpu *c)
 {
-	return READ_ONCE(c->hold.nr);
+	return READ_ONCE(c->hold.oldest) != BTS_NONE_HELD;
 }
 
 /* Report whether the ring buffer, or only its part for @cpu, is switched off. */
@@ -331,7 +329,7 @@ bool bts_any_held(struct bts_instance *b);
 void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
 		       struct task_struct *task, bool row);
 bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size);
-void bts_init_wake(struct bts_instance *b);
+void bts_wake_tasks(struct irq_work *work);
 void bts_wake(struct bts_instance *b);
 int bts_register_hold(void);
 int bts_alloc_backlogs(struct bts_instance *b);

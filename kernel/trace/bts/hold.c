@@ -91,7 +91,6 @@ static void bts_next_held(struct bts_cpu *c, const union bts_entry *entry)
 
 	WRITE_ONCE(c->hold.branches, c->hold.branches - bts_branches(entry));
 	WRITE_ONCE(c->hold.rows, c->hold.rows - bts_is_row(entry));
-	WRITE_ONCE(c->hold.nr, c->hold.nr - 1);
 	if (!kfifo_out(&c->hold.backlog, &turn, sizeof(turn)))
 		turn = BTS_NONE_HELD;
 	WRITE_ONCE(c->hold.oldest, turn);
@@ -113,13 +112,6 @@ static bool bts_write_first_held(struct bts_cpu *c)
 	bts_count_written(c, entry, size);
 	trace_buffer_unlock_commit_nostack(c->write.buffer, event);
 	return true;
-}
-
-/* While the ring buffer has room, write the held entries that have a lower turn than @until. */
-static void bts_write_held(struct bts_cpu *c, u64 until)
-{
-	while (bts_held(c) && c->hold.oldest < until && bts_write_first_held(c))
-		;
 }
 
 /*
@@ -147,22 +139,14 @@ static void bts_drop_held(struct bts_cpu *c)
 		bts_lose_rows(c, rows, held.ent.pid);
 }
 
-static void bts_wake_tasks(struct irq_work *work)
+/* Wake the waiting tasks of an instance: see bts_wake(). Context: hard interrupt. */
+void bts_wake_tasks(struct irq_work *work)
 {
 	struct bts_instance *b = container_of(work, struct bts_instance, wake);
 
 	/* Pairs with the barrier in ___wait_var_event(). */
 	smp_mb();
 	wake_up_var(b);
-}
-
-/**
- * bts_init_wake - prepare an instance for bts_wake()
- * @b: the instance
- */
-void bts_init_wake(struct bts_instance *b)
-{
-	init_irq_work(&b->wake, bts_wake_tasks);
 }
 
 /**
@@ -177,12 +161,15 @@ void bts_wake(struct bts_instance *b)
 }
 
 /*
- * Move held entries to the ring buffer while there is room. If @may is false, drop the held
- * entries for which there is no room.
+ * Move held entries to the ring buffer while there is room and no other CPU holds older entries. If
+ * @may is false, move all held entries, and drop those for which there is no room.
  */
 static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may)
 {
-	bts_write_held(c, may ? bts_oldest(b, smp_processor_id()) : BTS_NONE_HELD);
+	u64 until = may ? bts_oldest(b, smp_processor_id()) : BTS_NONE_HELD;
+
+	while (c->hold.oldest < until && bts_write_first_held(c))
+		;
 	if (!may)
 		bts_drop_held(c);
 	/*
@@ -210,7 +197,6 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
 {
 	bool may = bts_may_hold(b, smp_processor_id());
 
-	c->hold.refused = false;
 	/* Writing a full backlog takes a million instructions, which is too many for an NMI. */
 	if (bts_held(c) && !in_nmi())
 		bts_release_held(b, c, may);
@@ -245,7 +231,6 @@ bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 	else
 		WRITE_ONCE(c->hold.oldest, c->hold.turn);
 	kfifo_in(&c->hold.backlog, entry, size);
-	WRITE_ONCE(c->hold.nr, c->hold.nr + 1);
 	bts_count(&c->hold.branches, bts_branches(entry));
 	bts_count(&c->hold.rows, bts_is_row(entry));
 	return true;

@@ -227,6 +227,7 @@ static void bts_test_last(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, c);
 	KUNIT_ASSERT_NOT_NULL(test, buffer);
 	c->write.buffer = buffer;
+	c->hold.oldest = BTS_NONE_HELD;
 	migrate_disable();
 	bts_lose(c, BTS_LOST_RING_BUFFER, 5, 1);
 	bts_deliver(NULL, c, &rec, 1);
