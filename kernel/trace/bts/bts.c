@@ -297,15 +297,6 @@ static void bts_records(const struct ds_bts_batch *batch)
 	bts_save_name();
 }
 
-/* Context: the same as for bts_probe_sched_switch(), and BTS is off. */
-static noinline void bts_sched_switch(bool preempt, struct task_struct *next,
-				      unsigned int prev_state)
-{
-	bts_sched_leave(preempt, prev_state);
-	ds_bts_drain(DS_DRAIN_SWITCH);
-	ds_bts_ask(next);
-}
-
 /*
  * Context: in the scheduler, with the runqueue locked and interrupts off; current is still
  * @prev. This probe takes no lock except the locks of the PID lists.
@@ -326,17 +317,11 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 	if (unwanted)
 		return;
 	if (ds_bts_pause()) {
-		bts_sched_switch(preempt, next, prev_state);
+		bts_sched_leave(preempt, prev_state);
+		ds_bts_drain(DS_DRAIN_SWITCH);
+		ds_bts_ask(next);
 		ds_bts_resume();
 	}
-}
-
-/* Context: the same as for bts_probe_exec_pid(), and BTS is off. */
-static noinline void bts_change_pid(void)
-{
-	/* Deliver the thread's earlier branches with the thread's old PID. */
-	ds_bts_drain(DS_DRAIN_FLUSH);
-	ds_bts_ask(current);
 }
 
 /*
@@ -347,7 +332,9 @@ static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *leader,
 					 struct task_struct *p)
 {
 	if (ds_bts_pause()) {
-		bts_change_pid();
+		/* Deliver the thread's earlier branches with the thread's old PID. */
+		ds_bts_drain(DS_DRAIN_FLUSH);
+		ds_bts_ask(current);
 		ds_bts_resume();
 	}
 }

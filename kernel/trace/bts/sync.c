@@ -73,14 +73,6 @@ static void bts_start_all(struct work_struct *work)
 
 static DECLARE_WORK(bts_start_work, bts_start_all);
 
-/* Context: the same as for bts_start_here(), and BTS is off. */
-static noinline void bts_start_current(void)
-{
-	ds_bts_drain(DS_DRAIN_FLUSH);
-	ds_bts_ask(current);
-	schedule_work(&bts_start_work);
-}
-
 /*
  * Context: hard interrupt, which comes as soon as interrupts are on. The interrupt cannot
  * come during a task switch, so current is the task whose branches are in the DS buffer.
@@ -88,7 +80,9 @@ static noinline void bts_start_current(void)
 static __ds_text void bts_start_here(struct irq_work *work)
 {
 	if (ds_bts_pause()) {
-		bts_start_current();
+		ds_bts_drain(DS_DRAIN_FLUSH);
+		ds_bts_ask(current);
+		schedule_work(&bts_start_work);
 		ds_bts_resume();
 	}
 }
