@@ -93,7 +93,7 @@ step_failed() {
 	esac
 }
 
-# Build a kernel image that does not contain the time, the user and the host of the build.
+# Keep the time, the user and the host of the build out of the kernel image.
 reproducible_kernel() {
 	export KBUILD_BUILD_TIMESTAMP="Thu Jan  1 00:00:00 UTC 1970"
 	export KBUILD_BUILD_USER=bts

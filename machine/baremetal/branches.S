@@ -108,7 +108,7 @@
 	jne	3f
 3:
 	.endm
-	TEST_BOTH jcc_hint, "jcc with a branch hint: from is the prefix"
+	TEST_BOTH jcc_hint, "jcc with a branch hint: from is the address of the prefix"
 
 	.macro	body_no_branch
 	xorl	%ebx, %ebx
@@ -375,7 +375,7 @@
 	.balign	4096
 9:
 	.endm
-	TEST_BOTH straddle, "branches that lie across pages and go to page starts"
+	TEST_BOTH straddle, "branches that cross a page boundary or lead to the start of a page"
 
 	.macro	body_self_jump
 	movl	$2, %ecx

@@ -106,7 +106,7 @@
 	ud2
 7:
 	.endm
-	TEST_KERNEL to_user, "iret and far ret to CPL 3, int back"
+	TEST_KERNEL to_user, "iret and far ret to CPL 3, int back to CPL 0"
 
 /* ---- system calls ---- */
 

@@ -45,7 +45,7 @@
 	ud2
 2:
 	.endm
-	TEST_USER int_dpl, "int n that is refused is one record, of #GP"
+	TEST_USER int_dpl, "a refused int n causes only one record, of its #GP"
 
 /* ---- exceptions, whose records begin at the interrupted instruction ---- */
 
@@ -115,7 +115,7 @@
 	ud2
 4:	movq	%rbp, %rsp
 	.endm
-	TEST_BOTH pf_fetch, "a branch to nowhere, then #PF from there"
+	TEST_BOTH pf_fetch, "a branch to an unmapped address, then the #PF at this address"
 
 	.macro	body_faulting
 	BAD	%rbx
@@ -155,7 +155,7 @@
 	ud2
 15:	movq	%rbp, %rsp
 	.endm
-	TEST_BOTH faulting, "a branch that faults is one record, of its #PF"
+	TEST_BOTH faulting, "a branch that faults causes only one record, of its #PF"
 
 	.macro	body_faulting_far
 	movq	%rsp, %rbp
@@ -183,7 +183,7 @@
 9:	ud2
 6:	movq	%rbp, %rsp
 	.endm
-	TEST_BOTH faulting_far, "a far branch to a bad selector is one record, of #GP"
+	TEST_BOTH faulting_far, "a far branch to a bad selector causes only one record, of its #GP"
 
 	.macro	body_tf
 	FIX	2f
@@ -231,7 +231,7 @@
 	ud2
 6:
 	.endm
-	TEST_KERNEL btf, "#DB by the trap flag and BTF, after a jmp alone; it clears BTF"
+	TEST_KERNEL btf, "with the trap flag and BTF, only a jmp causes #DB, which clears BTF"
 
 /* ---- interrupts ---- */
 
@@ -265,7 +265,7 @@
 	ud2
 2:	cli
 	.endm
-	TEST_KERNEL irq_hlt, "external interrupt out of hlt", BT_IRQ
+	TEST_KERNEL irq_hlt, "external interrupt that ends hlt", BT_IRQ
 
 	/* The iretq sets EFLAGS.IF, so the interrupt comes before the body's first instruction. */
 	.macro	body_irq_user

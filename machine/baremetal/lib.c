@@ -192,7 +192,7 @@ const char *host(const char *command)
 	return reply;
 }
 
-/* Return the value of @name that `info bts` prints for CPU @cpu. Fail the test if it is missing. */
+/* Return the value of @name that `info bts` prints for CPU @cpu. If there is no value, fail. */
 u64 info_bts(u32 cpu, const char *name)
 {
 	const char *s = host("hmp info bts");
@@ -396,7 +396,7 @@ void run_on_ap(ap_function fn)
 void init_ap(void)
 {
 	if (!start_ap())
-		fail("CPU 1 does not come back from INIT");
+		fail("CPU 1 does not start again after INIT");
 }
 
 static u64 read_cr2(void)
@@ -481,7 +481,7 @@ static u32 test_count(const struct test *test)
  */
 struct survivor *survivor = (struct survivor *)(64UL << 20);
 
-/* The command line says which features the machine must have, and which tests run. */
+/* The command line names the features of the machine, and selects the tests. */
 static void parse_options(void)
 {
 	have_ds = !option("no-ds");

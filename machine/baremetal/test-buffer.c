@@ -32,7 +32,7 @@ static void check_walk(u64 count, u64 seed, const struct record *got, u64 n)
 	walk_check(&w, got, n);
 }
 
-TEST(full, "a full buffer stores nothing more")
+TEST(full, "the CPU stores nothing in a full buffer")
 {
 	u64 dropped;
 
@@ -130,7 +130,7 @@ TEST(circular_from_full, "a circular buffer whose index is at the maximum wraps 
 }
 
 /* Software can set the index to any value, even to an address outside the buffer. */
-TEST(index_above, "with an index above the maximum, only a circular buffer stores: it wraps first")
+TEST(index_above, "with an index above the maximum, a circular buffer wraps, others drop records")
 {
 	u64 dropped;
 
@@ -259,7 +259,7 @@ static void check_failing(void *base, u64 failures)
 	CHECK(counted == failures, "%lu failures", counted);
 }
 
-TEST(unmapped, "an unmapped buffer: the losses are counted, and nothing faults")
+TEST(unmapped, "losses in an unmapped buffer are counted, and cause no fault")
 {
 	if (!have_ds)
 		return NO_DS;
@@ -281,7 +281,7 @@ TEST(unmapped_area, "a DS management area that is not mapped")
 	return NULL;
 }
 
-TEST(half_unmapped, "a record that straddles into a missing page")
+TEST(half_unmapped, "a record whose end is in an unmapped page")
 {
 	if (!have_ds)
 		return NO_DS;
@@ -293,7 +293,7 @@ TEST(half_unmapped, "a record that straddles into a missing page")
 	return NULL;
 }
 
-TEST(read_only, "a read-only buffer: refused with CR0.WP, stored without")
+TEST(read_only, "the CPU stores into a read-only buffer only without CR0.WP")
 {
 	if (!have_ds)
 		return NO_DS;
@@ -338,7 +338,7 @@ TEST(supervisor, "branches at CPL 3 into a supervisor-only buffer")
 }
 
 /* The CPU must store a record into the address space that is current when the branch retires. */
-TEST(address_space, "a store goes through the current page tables")
+TEST(address_space, "the CPU stores through the current page tables")
 {
 	u64 first = read_cr3();
 	u64 second;
@@ -355,9 +355,9 @@ TEST(address_space, "a store goes through the current page tables")
 	write_cr3(first);
 	walk(2, 14, TR_BTS);
 	check_walk(2, 12, (void *)frames[0], 2);
-	CHECK(((struct record *)frames[0])[2].from == CANARY, "in the first");
+	CHECK(((struct record *)frames[0])[2].from == CANARY, "first frame overwritten");
 	check_walk(2, 13, (struct record *)frames[1] + 2, 2);
-	CHECK(((struct record *)frames[1])[4].from == CANARY, "in the second");
+	CHECK(((struct record *)frames[1])[4].from == CANARY, "second frame overwritten");
 	check_walk(2, 14, (struct record *)frames[0] + 4, 2);
 	win_unmap_all();
 	return NULL;

@@ -2,7 +2,7 @@
 /* Tests of the CPUID bits of the Debug Store, and of the values that its MSRs accept. */
 #include "bare.h"
 
-TEST(discovery_cpuid, "CPUID shows ds, dtes64 and ds_cpl as they were chosen")
+TEST(discovery_cpuid, "CPUID shows ds, dtes64 and ds_cpl exactly if they are enabled")
 {
 	u32 a, b, c, d;
 
@@ -47,7 +47,7 @@ TEST(at_boot, "IA32_DEBUGCTL and IA32_DS_AREA are 0 at boot")
 	return NULL;
 }
 
-TEST(without_ds, "without ds nothing can be switched on")
+TEST(without_ds, "without ds, BTS cannot be switched on")
 {
 	u64 value = 0;
 

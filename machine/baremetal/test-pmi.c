@@ -29,7 +29,7 @@ static struct stream {
 	u64 bad_at;
 	u32 lvt;		/* the value of LVT_PC in the PMI handler */
 	bool unmask;		/* the PMI handler must unmask the LVT entry */
-	bool eoi;		/* the PMI is no NMI, so the handler must write an EOI */
+	bool eoi;		/* the PMI is not an NMI, so the handler must write an EOI */
 } streams[2] PAGE_ALIGNED;
 
 static void stream_feed(struct stream *s, const struct record *got)
@@ -135,7 +135,7 @@ static void stream_end(void)
 	pmi_handler = NULL;
 }
 
-TEST(pmi_nmi, "threshold PMI as NMI: drained, nothing lost")
+TEST(pmi_nmi, "with threshold PMIs that are NMIs, no branch is lost")
 {
 	struct stream *s;
 	u64 pmis;
@@ -156,7 +156,7 @@ TEST(pmi_nmi, "threshold PMI as NMI: drained, nothing lost")
 	return NULL;
 }
 
-TEST(pmi_vector, "threshold PMI by a fixed vector")
+TEST(pmi_vector, "with threshold PMIs by a fixed vector, no branch is lost")
 {
 	struct stream *s;
 
@@ -382,7 +382,7 @@ TEST(pmi_again, "x-bts-pmi decides whether more PMIs come above the threshold")
 	return NULL;
 }
 
-TEST(pmi_no_btint, "no PMI comes without BTINT, or with a masked entry")
+TEST(pmi_no_btint, "no PMI comes without BTINT, or with a masked LVT entry")
 {
 	struct stream *s;
 
@@ -467,7 +467,7 @@ static void ap_big(void)
 	walk(BIG_COUNT, 21, TR_BTS);
 }
 
-TEST(smp_both, "two CPUs at once store into their own buffers")
+TEST(smp_both, "two CPUs store at the same time, each into its own buffer")
 {
 	struct walk w;
 
@@ -523,7 +523,7 @@ static void ap_stream(void)
 	stream_walk(s, SMP_COUNT, 25);
 }
 
-TEST(smp_pmi, "two CPUs at once, each with its own threshold PMI")
+TEST(smp_pmi, "two CPUs trace at the same time, each with its own threshold PMIs")
 {
 	struct stream *s;
 

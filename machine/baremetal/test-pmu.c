@@ -122,7 +122,7 @@ TEST(pmu_at_reset, "RESET enables the general counters, and sets nothing else")
 	return NULL;
 }
 
-TEST(pmu_width, "a write extends bit 31 in a general counter, and sets 48 bits of a fixed one")
+TEST(pmu_width, "a write sign-extends bit 31 in a general counter, not in a fixed counter")
 {
 	static const struct {
 		u64 written, general, fixed;
@@ -191,7 +191,7 @@ TEST(pmu_fixed, "the fixed cycle counter counts only while it is on")
 	second = rdmsr(IA32_FIXED_CTR0 + FIXED_CYCLES);
 	spin(1000000);
 	third = rdmsr(IA32_FIXED_CTR0 + FIXED_CYCLES);
-	CHECK(first, "the counter stands still");
+	CHECK(first, "the counter does not count");
 	CHECK(second > first, "%lu, then %lu", first, second);
 	CHECK(second == third, "%lu when stopped, then %lu", second, third);
 	pmu_off();
@@ -289,7 +289,7 @@ TEST(pmu_branches, "branches are counted exactly, at the selected CPLs")
 	branches_1000(evtsel | EVENT_OS);
 	CHECK(rdmsr(IA32_PMC0) == 1000, "%lu at CPL 0", rdmsr(IA32_PMC0));
 	branches_1000(evtsel | EVENT_OS | EVENT_USR);
-	CHECK(rdmsr(IA32_PMC0) == 2000, "%lu at any", rdmsr(IA32_PMC0));
+	CHECK(rdmsr(IA32_PMC0) == 2000, "%lu at any CPL", rdmsr(IA32_PMC0));
 	branches_1000(evtsel | EVENT_USR);
 	CHECK(rdmsr(IA32_PMC0) == 2000, "%lu at CPL 3", rdmsr(IA32_PMC0));
 	pmu_off();
@@ -371,7 +371,7 @@ TEST(pmu_halted, "a halted CPU counts no cycles")
 	apic_write(APIC_LVT_TIMER, LVT_MASKED);
 	handlers[VEC_IRQ] = NULL;
 	cycles = rdmsr(IA32_FIXED_CTR0 + FIXED_CYCLES);
-	CHECK(cycles, "nothing at all");
+	CHECK(cycles, "no cycles");
 	CHECK(cycles < ms * CYCLES_PER_MS / 2, "%lu", cycles);
 	pmu_off();
 	return NULL;

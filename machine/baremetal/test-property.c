@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of the x-bts properties of the CPU. Where Intel's manual leaves a behaviour open, the
- * default behaviour is the easiest one for software. A property selects another behaviour. The
+ * Tests of the x-bts properties of the CPU. If Intel's manual does not specify a behaviour, the
+ * default is the behaviour that is easiest for software. A property selects another behaviour. The
  * command line names the properties of this CPU. The same tests also run without a property, and
  * then expect the default behaviour.
  *
@@ -183,7 +183,7 @@ TEST_ALONE(from_smi, "only-property", "an SMI affects only the next source")
 	return NULL;
 }
 
-TEST_ALONE(from_off, "only-property", "a sleep with BTS off leaves the next source right")
+TEST_ALONE(from_off, "only-property", "a sleep with BTS off does not affect the next source")
 {
 	if (nothing_stored())
 		return NO_STORE;

@@ -4,7 +4,7 @@
     Trace      the CPU is about to execute this instruction
     Stopped    the CPU did not execute the instruction of the last Trace line
     in_asm     the bytes of the instruction that was just translated
-    int        an exception or interrupt is delivered; the line has the interrupted IP
+    int        an exception or interrupt is delivered; the line contains the interrupted IP
 
 The log does not depend on the Debug Store, and branches.py does not depend on the emulator. So
 the derived branches can prove that the Debug Store contains the right records.

@@ -2,12 +2,12 @@
 """Find the tracer's own branches in the emulator's log.
 
 The rule uses only the log, so it does not depend on the driver's rule, which uses only the
-records. A branch is the tracer's own
+records. The tracer's own branches are
 
- - from the call of one of the tracer's functions (its probes of task switches and of
-   mappings, its hook before user mode, the functions that it calls on other CPUs) to the return
-   to the instruction after the call;
- - from the branch into the NMI's entry code to the branch back to the interrupted
+ - all branches from the call of one of the tracer's functions to the return from this call.
+   These functions are the probes of task switches and of mappings, the hook before user mode,
+   and the functions that the tracer calls on other CPUs;
+ - all branches from the branch into the NMI's entry code to the branch back to the interrupted
    instruction. In this machine, all NMIs come from the tracer.
 """
 

@@ -39,7 +39,7 @@ function find(   from, places, at, i) {
 		}
 	}
 	if (places != 1)
-		problem(places + 0 " times in " file ": " old[0])
+		problem("the old lines occur " places + 0 " times in " file ": " old[0])
 	return at
 }
 
@@ -60,7 +60,7 @@ function end_pair(   at, i) {
 function end_mutant() {
 	end_pair()
 	if (only == "" && (name != "") != (tests && pairs))
-		problem("no line, no test, or no name")
+		problem("a mutant needs a name, a test and an old line")
 	name = ""
 	tests = pairs = 0
 }

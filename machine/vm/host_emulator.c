@@ -178,7 +178,7 @@ void console_show_tail(const char *console)
 
 	if (n < 0)
 		return;
-	fprintf(stderr, "--- the end of its console, %s ---\n", console);
+	fprintf(stderr, "--- the end of the guest's console, %s ---\n", console);
 	fwrite(buf, 1, n, stderr);
 	fprintf(stderr, "%s--- end ---\n", n && buf[n - 1] == '\n' ? "" : "\n");
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/idle.sh: trace the idle tasks on a CPU that records a wrong origin for the first branch
+# guest/idle.sh: trace the idle tasks on a CPU that records a wrong source for the first branch
 # after HLT. The trace must contain this branch. The next branch must be in the trace, too, and must
-# have the right origin.
+# have the right source.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on
@@ -15,9 +15,8 @@ echo 1 > tracing_on
 sleep .3
 echo 0 > tracing_on
 
-# Count interrupts whose origin is in user space. These origins are wrong, because idle tasks run
-# only in the kernel. The emulator also records wrong origins in the kernel. Do not count these
-# origins here.
+# Count interrupts whose source is in user space. These sources are wrong, because idle tasks run
+# only in the kernel. The emulator also records wrong sources in the kernel, which are not counted.
 status=0
 for trace in per_cpu/cpu*/trace; do
 	awk '
@@ -29,7 +28,7 @@ for trace in per_cpu/cpu*/trace; do
 				wrong++
 		}
 		END {
-			print wrong + 0 " wrong origins, " bad + 0 " branches without a successor"
+			print wrong + 0 " wrong sources, " bad + 0 " branches without a successor"
 			exit !wrong || bad
 		}
 	' "$trace" || status=1

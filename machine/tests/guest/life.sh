@@ -64,7 +64,7 @@ online() {
 	echo 1 > tracing_on
 	check "one CPU records" [ "$(stat cpus_recording)" -eq 1 ]
 	echo 1 > /sys/devices/system/cpu/cpu1/online
-	check "CPU 1 starts to record by itself" [ "$(stat cpus_recording)" -eq 2 ]
+	check "CPU 1 starts to record automatically" [ "$(stat cpus_recording)" -eq 2 ]
 	check "a program on CPU 1 is traced exactly" exact_on 1
 	echo > set_ftrace_pid
 	echo 1 > tracing_on
@@ -77,7 +77,7 @@ online() {
 		check "CPU 0 is offline, and CPU 1 records" [ "$(stat cpus_recording)" -eq 1 ]
 		echo 1 > /sys/devices/system/cpu/cpu0/online
 	else
-		check "CPU 0 stays" [ "$(stat cpus_recording 0)" -eq 1 ]
+		check "CPU 0 still records" [ "$(stat cpus_recording 0)" -eq 1 ]
 	fi
 	echo 0 > tracing_on
 	check "each record is accounted for" balanced
@@ -113,7 +113,7 @@ to_ram() {
 	[ "$(cat /sys/power/suspend_stats/success)" -eq $((before + 1)) ]
 }
 
-# Check that the tracer reads new records on both CPUs, although no write to tracefs restarts it.
+# Check that the tracer reads new records on both CPUs. No write to tracefs restarts the tracer.
 grow() {
 	for cpu in 0 1; do
 		before=$(stat records $cpu)
@@ -134,7 +134,7 @@ suspend() {
 	taskset 2 "$BTS_PROGS/bts_spin_b" &
 	b=$!
 
-	# This shell runs on CPU 0 when the machine suspends. Trace it, so that CPU 0 has records.
+	# Trace this shell, which runs on CPU 0 at the suspend, so that CPU 0 has records.
 	for mode in "threshold" "flight recorder"; do
 		[ "$mode" = threshold ] || echo 1 > options/bts-circular
 		echo 1 > options/bts-kernel
@@ -156,8 +156,8 @@ suspend() {
 	done
 
 	echo nop > current_tracer
-	check "suspend with no tracer" to_ram
-	check "nothing records" [ "$(stat cpus_recording)" -eq 0 ]
+	check "suspend to RAM without a tracer" to_ram
+	check "no CPU records" [ "$(stat cpus_recording)" -eq 0 ]
 }
 
 echo "TAP version 13"

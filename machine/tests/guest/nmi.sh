@@ -35,7 +35,7 @@ echo 1 > tracing_on
 sleep 0.5
 # Stop the task, so that the CPUs store few records and raise no PMI during the next test.
 kill -STOP "$spinner"
-nmi "$out/now-1" 1 "tracing, the task stopped"
+nmi "$out/now-1" 1 "tracing is on, the task is stopped"
 kill -CONT "$spinner"
 sleep 0.2
 echo 0 > tracing_on
@@ -44,7 +44,7 @@ echo 0 > tracing_on
 kill -STOP "$spinner"
 [ "$(sed -n "s/^interrupts: //p" bts_stats)" -gt 0 ] || printf "not "
 echo "ok 2 the tracer has raised interrupts"
-nmi "$out/now-2" 3 "tracing off"
+nmi "$out/now-2" 3 "tracing is off"
 kill -9 "$spinner"
 echo nop > current_tracer
-nmi "$out/now-3" 4 "the tracer gone"
+nmi "$out/now-3" 4 "nop is the tracer"

@@ -6,7 +6,7 @@
 
 out=$1
 cd /sys/kernel/tracing || exit
-taskset -p 1 $$ > /dev/null	# CPU 1 is the spinner's
+taskset -p 1 $$ > /dev/null	# the spinner has CPU 1
 step() { # N
 	: > "$out/now-$1"
 	until [ -e "$out/go-$1" ]; do

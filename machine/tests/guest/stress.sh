@@ -411,7 +411,7 @@ random_end() {
 	echo 0 > instances/witness/tracing_on
 	(cd instances/witness && sums) || fail "the witness has lost records"
 	records=$(sed -n 's/^records: //p' instances/witness/bts_stats)
-	[ "$records" -gt 0 ] || fail "nothing was recorded"
+	[ "$records" -gt 0 ] || fail "no branch was recorded"
 	[ "$records" -eq $(($(sed -n 's/^filtered: //p' instances/witness/bts_stats) + \
 		$(sed -n 's/^own: //p' instances/witness/bts_stats))) ] ||
 		fail "the witness has records that count neither as filtered nor as own branches"
@@ -510,12 +510,12 @@ stop_workers
 [ "$failures" -eq 0 ]
 result $? 1 "$rounds rounds, each record accounted for"
 memory_result
-result $? 2 "no memory is missing"
+result $? 2 "the memory in use has not grown too much"
 slab_result
-result $? 3 "no slab has grown with the rounds"
+result $? 3 "no slab cache has grown too much"
 [ -z "$kmemleak" ] || {
 	kmemleak_result
-	result $? 4 "kmemleak finds nothing"
+	result $? 4 "kmemleak finds no leak"
 }
 echo "# records $records"
 rm -rf "$TMPDIR"
