@@ -211,14 +211,6 @@ static void put_branches(struct out *o, const struct batch *b, uint64_t shift)
 	}
 }
 
-/* Return: false if the pack is full. */
-static bool pack_branch(struct out *o, const struct batch *b, uint32_t i)
-{
-	const struct ds_bts_record rec = { .from = b->branch[i].from, .to = b->branch[i].to };
-
-	return bts_coder_add_all(&o->coder, &rec, 1);
-}
-
 static void put_packs(struct out *o, const struct batch *b, uint64_t shift)
 {
 	static uint32_t words[PAGE / 4];
@@ -226,12 +218,12 @@ static void put_packs(struct out *o, const struct batch *b, uint64_t shift)
 	uint16_t type = o->pack_id;
 	uint32_t i = 0, size;
 
-	while (i < b->nr) {
-		uint32_t first = i;
-
+	for (uint32_t first = 0; first < b->nr; first = i) {
 		memset(words, 0, sizeof(words));
 		bts_coder_begin(&o->coder, entry + PACK_HEAD, PACK_BYTES);
-		while (i < b->nr && i - first < PACK_NR && pack_branch(o, b, i))
+		while (i < b->nr && i - first < PACK_NR &&
+		       bts_coder_add_all(&o->coder, &(struct ds_bts_record){
+						 b->branch[i].from, b->branch[i].to }, 1))
 			i++;
 		size = PACK_HEAD + bts_coder_end(&o->coder);
 		memcpy(entry, &type, 2);
