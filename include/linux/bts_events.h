@@ -98,8 +98,8 @@ static __always_inline void bts_resume_maps(void)
 /*
  * If necessary, make a traced task wait until its trace has been read. Then show the mappings of
  * the task, unless they are already shown. If @regs is NULL, the caller is KVM's loop or
- * io_uring, which may hold locks and does not return to user mode yet. In this case do nothing,
- * because the next drain makes the task call this function again.
+ * io_uring. It may hold locks, and the task is not about to return to user mode. In this case do
+ * nothing, because the next drain makes the task call this function again.
  * Context: process context, interrupts on; with @regs, no lock is held. If TIF_NOTIFY_RESUME was
  * set, resume_user_mode_work() calls this function.
  */

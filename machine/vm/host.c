@@ -9,7 +9,7 @@
  * These two files use neither host.c nor each other.
  *
  * There is one thread and one poll loop, streams_move(). The loop receives signals through a
- * signalfd. The emulator always ends before this program. A run can end in these ways:
+ * signalfd. This program exits only after the emulator has exited. A run can end in these ways:
  *
  *	the command ended and its output is written	the command's own status
  *	the machine ended or panicked, QEMU died	125 and the console's tail

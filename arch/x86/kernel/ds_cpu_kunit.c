@@ -24,7 +24,7 @@
  * @records:	the number of records
  * @discarded:	the number of discarded records
  * @interrupts:	the number of batches drained by an interrupt
- * @unknown:	the number of NMIs that no other handler has claimed
+ * @unknown:	the number of NMIs that no handler has claimed
  */
 struct ds_test_cpu {
 	unsigned int	records;

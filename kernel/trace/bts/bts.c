@@ -157,9 +157,8 @@ static unsigned int bts_turn_instance(struct bts_instance *b, struct task_struct
 /*
  * Prepare to record the next task, or the current task in a new mode. The driver calls this
  * function.
- * Return: what the hardware must record of the task. If at least one instance wants a side, this
- * includes the side. It includes DS_BTS_CPL_FILTER or DS_BTS_CIRCULAR only if each instance
- * that wants a side has set that option.
+ * Return: what the hardware must record of the task: each side that at least one instance wants,
+ * and DS_BTS_CPL_FILTER or DS_BTS_CIRCULAR if each instance that wants a side has set it.
  * Context: this CPU, interrupts off, between the records of two tasks or modes.
  */
 static unsigned int bts_turn(struct task_struct *task)

@@ -19,7 +19,7 @@
 
 /* The maximum number of code rows for each run at a difference. */
 #define SIDE_ROWS	300
-/* The maximum number of code rows for the first items, and for the last items, of a stretch. */
+/* A stretch shows at most this many code rows at its beginning, and as many at its end. */
 #define STRETCH_ROWS	60
 /* The maximum number of call levels that can be unfolded within a difference. */
 #define SIDE_DEPTH	3

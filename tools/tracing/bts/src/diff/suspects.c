@@ -9,7 +9,8 @@
  * outcome.
  *
  * Among outcomes with the same score, those in the program are shown before those in the C and C++
- * libraries, because the code that reports a failure runs long paths of these libraries.
+ * libraries. A program that reports a failure executes much code of these libraries, but this code
+ * is not the cause.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -245,8 +245,8 @@ static struct step *next_step(struct pipe_private *v, struct task *t,
 }
 
 /*
- * Return the address after the system call, or the address of the interrupted instruction. After
- * rt_sigreturn(), this instruction is the one that the signal interrupted.
+ * Return the address after the system call, or the address of the interrupted instruction. If the
+ * system call is rt_sigreturn(), return the address of the instruction that the signal interrupted.
  */
 static uint64_t resume_at(struct task *t, const struct step *s, uint64_t from)
 {

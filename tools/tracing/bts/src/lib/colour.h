@@ -31,8 +31,8 @@ enum colour {
  */
 int colour_option(const char *command, const char *when);
 /*
- * If colours are on, print the following characters in this colour. In the mode auto, only standard
- * output has colours. Standard output must also be a terminal, TERM must be set but not "dumb", and
+ * If colours are on, print the following characters in this colour. With "auto", only standard
+ * output is coloured. Standard output must also be a terminal, TERM must be set but not "dumb", and
  * NO_COLOR must be unset or empty.
  */
 void colour(FILE *out, enum colour c);

@@ -189,7 +189,7 @@ void kernel_code_free(struct kernel_code *code)
 
 /* --- Writing ------------------------------------------------------------------------ */
 
-/* On a full disk, pwrite() may write a part and set no error. So write until nothing is left. */
+/* On a full disk, pwrite() may write only a part, without an error. So write until none is left. */
 static int write_at(int out, const void *data, size_t size, off_t at)
 {
 	return lseek(out, at, SEEK_SET) < 0 ? -1 : path_write_all(out, data, size);

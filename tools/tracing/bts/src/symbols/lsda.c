@@ -21,7 +21,7 @@
 #include "lib/sorted.h"
 #include "lsda.h"
 
-/* The format and base of a pointer. The Linux Standard Base names these numbers DW_EH_PE_*. */
+/* The format and base of a pointer. In the Linux Standard Base, these constants are DW_EH_PE_*. */
 enum {
 	PE_ABSPTR	= 0x00,
 	PE_ULEB		= 0x01,

@@ -61,7 +61,7 @@ make_seeds() {
 	"$dir/odd" "$dir/seed.dat" "$start"
 }
 
-# Make the files that two killed recordings leave. The first recording is killed after it has
+# Make the files that two killed recordings leave behind. The first recording is killed after it has
 # written some chunks. The second recording is killed while it copies the chunks.
 make_killed() {
 	build_writer recorder -DBRANCHES=30000 -Wl,--wrap=write "$here/../record/killed.c" || return

@@ -14,8 +14,8 @@
 #  - The guest's processor and heap addresses differ from the host's. So branches differ in code
 #    that depends on the processor's model, and in hash tables with addresses as keys.
 #
-# Therefore 97 % of the calls must be equal in Debian's stripped programs, and all calls must be
-# equal in most other programs. The calls of 32-bit programs and of Go programs are not compared,
+# Therefore at least 97 % of the calls must equal callgrind's in Debian's stripped programs, and all
+# calls in most other programs. The calls of 32-bit programs and of Go programs are not compared,
 # because valgrind does not run them here. Static programs are not compared, because they depend on
 # the processor's model. Jumps between stacks, and jumps out of signal handlers, are tested by
 # judge.sh.

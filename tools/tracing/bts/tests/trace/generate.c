@@ -391,7 +391,7 @@ static void fail(const struct error *error)
 	exit(msg_error(NULL, NULL, "%s", error_text(error)));
 }
 
-/* Write all entries of a CPU once. Return: the time of the last row. */
+/* Write the entries of a CPU, each of them once. Return: the time of the last row. */
 static uint64_t pass(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 		     const struct layout *layout, uint64_t shift, bool first)
 {

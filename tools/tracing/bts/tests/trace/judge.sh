@@ -172,7 +172,8 @@ judge_nameless() {
 			} { print }' "$work/names" - | diff "$work/a" -
 }
 
-# strip_with OPTION...: strip the program, and put it into the archive by build ID and by path.
+# strip_with OPTION...: strip the program, and store the result in the archive twice, under its
+# build ID and under its path.
 strip_with() {
 	objcopy --strip-all "$@" calls "$bare" && mkdir -p "$work/bare.dat.archive/root$dir" &&
 		cp "$bare" "$work/bare.dat.archive/root$dir/calls"
@@ -1041,7 +1042,7 @@ judge_diff() {
 		grep -q '^ *1 fib+.* 12 deep in A, 13 deep in B, 144 times in all$' "$work/text" &&
 		grep -q '^ *in .* > main > fib' "$work/text" &&
 		! grep -q '^ *2 ' "$work/text" || return 1
-	# With a filter, calls without shown branches do not count.
+	# With a filter, calls count only if at least one of their branches is shown.
 	"$bts" diff --dso calls calls.dat calls-more.dat >"$work/text"
 	[ $? -eq 1 ] && grep -q '^calls-.*: 1 difference$' "$work/text" &&
 		"$bts" diff --dso libc.so.6 calls.dat calls-more.dat >"$work/text" || return 1
@@ -1226,8 +1227,9 @@ judge_far() {
 	[ "$(wc -l <"$work/theirs")" -gt 100 ] && [ ! -s "$work/ours" ]
 }
 
-# No trace may have a gap, because each straight run must match the code. The hardware's buffer of
-# filtered.dat wraps around. The first program of moved.dat no longer exists.
+# No trace may have a gap, because each straight run must match the code. While
+# filtered.dat was recorded, the hardware's buffer wrapped around. The first program of moved.dat no
+# longer exists.
 judge_gaps() {
 	for trace in *.dat; do
 		case $trace in

@@ -105,7 +105,7 @@ static void wake(int sig)
 	(void)sig;
 }
 
-/* After @ms milliseconds, a signal ends a waiting call. Therefore, do not set SA_RESTART. */
+/* After @ms milliseconds, a signal interrupts a blocked system call. So do not set SA_RESTART. */
 static void end_in(int ms)
 {
 	struct sigaction action = { .sa_handler = wake };
