@@ -188,18 +188,6 @@ int command_output_close(FILE *out, const char *output, int status)
 	return status;
 }
 
-int command_output_end(struct pipe *pipe, FILE *out, const char *output, int status)
-{
-	bool to_file = out != stdout;
-	int closed;
-
-	status = command_output_close(out, output, status);
-	/* If the output is written to standard output, print the summary to standard error. */
-	pipe_bill(pipe, to_file ? stdout : stderr);
-	closed = pipe_close(pipe);
-	return status ? status : closed;
-}
-
 int command_usage(const char *text)
 {
 	printf("%s\nWhich branches:\n%s", text, options_help);

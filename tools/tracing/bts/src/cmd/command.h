@@ -95,7 +95,5 @@ int command_usage(const char *text);
 FILE *command_output(const char *output);
 /* Close the output, and print its size. Returns @status, or STATUS_FAILURE after a failure. */
 int command_output_close(FILE *out, const char *output, int status);
-/* For commands with -o: print the summary, close @out and @pipe, and return the exit status. */
-int command_output_end(struct pipe *pipe, FILE *out, const char *output, int status);
 
 #endif
