@@ -39,6 +39,9 @@ static const char *const by_names[] = { "function", "edge", "loop", "line", "dso
 
 #define NAMES_CACHED 1024
 
+/* The longest recording of --live, in seconds: a day. */
+#define DELAY_MAX 86400
+
 struct top {
 	struct pipe		pipe;
 	struct tally		tally;
@@ -435,9 +438,11 @@ static int option(void *ctx, int option, const char *command)
 		return STATUS_OK;
 	case 'd':
 		t->recordings.seconds = strtod(optarg, &end);
-		if (*optarg && !*end && t->recordings.seconds > 0)
+		if (*optarg && !*end && t->recordings.seconds > 0 &&
+		    t->recordings.seconds <= DELAY_MAX)
 			return STATUS_OK;
-		return msg_misuse(command, "--delay %s: not a number of seconds above 0", optarg);
+		return msg_misuse(command, "--delay %s: not a number of seconds above 0, at most %d",
+				  optarg, DELAY_MAX);
 	case 'c':
 		return msg_number(command, "--count", optarg, 1, &t->recordings.count);
 	}

@@ -268,8 +268,21 @@ def times():
     return good
 
 
+def delays():
+    """Check that bts top refuses a delay that is not a number of seconds, at most a day."""
+    good = True
+    for given, status in (('0', 2), ('-1', 2), ('nan', 2), ('inf', 2), ('1e300', 2), ('1s', 2),
+                          ('', 2), ('86401', 2), ('86400', 0), ('.2', 0)):
+        done = subprocess.run([BTS, 'top', '--delay', given, TRACE], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, check=False)
+        if done.returncode != status:
+            print(f'# --delay {given}: status {done.returncode}')
+            good = False
+    return good
+
+
 def main():
-    print('1..27')
+    print('1..28')
     check_json('report', ['report', '--json'], {'task': ODD[:14], 'kind': '?'})
     check_json('replay', ['replay', '--json'], {'call': 'inner' + ODD, 'kind': 'call'})
     check_json('top', ['top', '--json'], {'function': 'inner' + ODD, 'dso': '[anon]'})
@@ -301,6 +314,7 @@ def main():
            'tui: the name of a file in the summary')
     result(flame(), 'dump -f flame')
     result(times(), '--time')
+    result(delays(), 'top --delay')
     result(overwrites(), 'no command writes over its input')
     result(keeps_output(), 'cover: an older output is kept if the trace cannot be opened')
     check_map()
