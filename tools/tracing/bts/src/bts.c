@@ -63,13 +63,16 @@ static const struct subcommand *find_command(const char *name)
 	return NULL;
 }
 
-/* For completion, print the options of the command @name or, if @name is NULL, all commands. */
-static int complete(const char *name)
+/*
+ * For completion, print the argument of the option @option, the options of the command @name or, if
+ * @name is NULL, all commands.
+ */
+static int complete(const char *name, const char *option)
 {
 	const struct subcommand *command = name ? find_command(name) : NULL;
 
 	if (command)
-		return complete_options(command->run);
+		return complete_options(command->run, option);
 	if (name)
 		return msg_misuse(NULL, "%s: no such command", name);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
@@ -96,7 +99,7 @@ int main(int argc, char **argv)
 		return msg_flush(STATUS_OK, failure);
 	}
 	if (!strcmp(argv[1], "--complete"))
-		return msg_flush(complete(argv[2]), failure);
+		return msg_flush(complete(argv[2], argc > 3 ? argv[3] : NULL), failure);
 	command = find_command(argv[1]);
 	if (!command)
 		return msg_misuse(NULL, "%s: no such command", argv[1]);

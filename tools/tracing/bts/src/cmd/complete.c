@@ -12,6 +12,11 @@
  *
  * The second column of the output contains the kind of the option's argument (FILE, DIR, USER, PID,
  * EVENT ...), or a list of the valid values. If the option has no argument, the column is empty.
+ *
+ * Print only this column for an option that the user has typed, because options may be bundled:
+ *
+ *	-o, --output, -uo	-> FILE
+ *	-u, -ofile, --output=	-> nothing, because the next word is no argument
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -129,7 +134,31 @@ static char *help_of(int (*run)(int argc, char **argv))
 	return text;
 }
 
-int complete_options(int (*run)(int argc, char **argv))
+static const char *argument_of(const struct list *l, const char *name)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		if (!strcmp(l->options[i].name, name))
+			return l->options[i].argument;
+	return "";
+}
+
+/* Return the kind of the argument that follows the word, or "" if the next word is no argument. */
+static const char *argument_after(const struct list *l, const char *word)
+{
+	char name[] = "-?";
+	const char *argument = "";
+
+	if (word[0] != '-' || word[1] == '-')
+		return argument_of(l, word);
+	while (!*argument && *++word) {
+		name[1] = *word;
+		argument = argument_of(l, name);
+	}
+	/* If the argument is in the word itself, the next word is no argument. */
+	return *word && word[1] ? "" : argument;
+}
+
+int complete_options(int (*run)(int argc, char **argv), const char *option)
 {
 	char *text = help_of(run), *next = text, *line;
 	struct list l = {};
@@ -138,9 +167,12 @@ int complete_options(int (*run)(int argc, char **argv))
 		return msg_errno("read", "the help");
 	while ((line = strsep(&next, "\n")))
 		read_line(&l, line);
+	if (option)
+		puts(argument_after(&l, option));
 	for (size_t i = 0; i < l.nr; i++) {
-		printf("%s\t%s\t%s\n", l.options[i].name, l.options[i].argument,
-		       l.options[i].text);
+		if (!option)
+			printf("%s\t%s\t%s\n", l.options[i].name, l.options[i].argument,
+			       l.options[i].text);
 		free(l.options[i].name);
 		free(l.options[i].argument);
 		free(l.options[i].text);
