@@ -3,6 +3,7 @@
  * Parse the filters of a trace, and apply them to CPUs, tasks and addresses. The file
  * cmd/arguments.c reads the filters from the command line.
  */
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,11 +49,16 @@ static bool parse_cpus(struct options *o, const char *text)
 	return found > 0;
 }
 
-/* Parse a number of seconds, and convert it to nanoseconds, at most UINT64_MAX. */
+/*
+ * Parse a number of seconds, and convert it to nanoseconds, at most UINT64_MAX. Use the locale "C",
+ * because the library's callers may use a locale in which a comma precedes the fraction. The
+ * C library never fails to return this locale, and does not allocate it.
+ */
 static bool parse_seconds(const char **text, uint64_t *time)
 {
+	locale_t locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	char *end;
-	double seconds = strtod(*text, &end), ns = seconds * NSEC_PER_SEC + .5;
+	double seconds = strtod_l(*text, &end, locale), ns = seconds * NSEC_PER_SEC + .5;
 
 	if (end == *text || !isfinite(seconds) || seconds < 0)
 		return false;
