@@ -306,6 +306,7 @@ static int pipe_branches(struct pipe_private *v, struct task *t, const struct ba
 	struct step *s = t->step, *next;
 	const uint64_t *biases = space_biases(&v->spaces, t->space);
 	uint32_t space = t->space ? t->space->id : 0;
+	uint64_t before = t->branches;
 	int ret = 0;
 
 	for (uint32_t i = begin; i < end && !ret; i++) {
@@ -324,19 +325,22 @@ static int pipe_branches(struct pipe_private *v, struct task *t, const struct ba
 			next = infer_way(v, t, br, b->times[i], &ret);
 			s = next ? next : next_step(v, t, br);
 		}
-		s->count++;
 		t->at = br->to;
 		t->known = true;
 		if (is_kernel(br->to) != is_kernel(br->from))
 			change_side(t, s, br);
 		if (!ret && (s->flags & (STEP_GAP | STEP_BLIND)))
 			ret = unusual(v, t, s, b->times[i]);
-		if (c->branch && !ret)
+		/* If the consumer needs no more branches, do not count this branch. */
+		if (ret)
+			break;
+		s->count++;
+		t->branches++;
+		if (c->branch)
 			ret = c->branch(c->ctx, t, s, b->times[i]);
 	}
 	t->step = s;
-	t->branches += end - begin;
-	v->pipe->bill.branches += end - begin;
+	v->pipe->bill.branches += t->branches - before;
 	return ret;
 }
 

@@ -94,12 +94,24 @@ static void add_place(struct answers *a, const struct bts_task *task,
 	      "bts_sym_is() rejects the name of the function");
 }
 
+static uint64_t branches_of_tasks(const struct bts_trace *trace)
+{
+	const struct bts_task *task = NULL;
+	uint64_t branches = 0;
+
+	while ((task = bts_next_task(trace, task)))
+		branches += bts_task_branches(task);
+	return branches;
+}
+
 /* If b->user is not set, look up the branch, and set b->user to the name of the branch's kind. */
 static int branch(void *ctx, const struct bts_task *task, struct bts_branch *b)
 {
 	struct answers *a = ctx;
 
 	if (!b->user) {
+		check(a, branches_of_tasks(a->trace) == a->branches + 1,
+		      "the tasks' branches do not end with the current branch");
 		add_place(a, task, &b->from);
 		add_place(a, task, &b->to);
 		b->user = strdup(bts_kind_name(b->kind));
@@ -173,7 +185,6 @@ static void *ask(void *arg)
 {
 	const struct bts_task *task = NULL;
 	struct answers *a = arg;
-	uint64_t branches = 0;
 
 	if (bts_open(&a->trace, a->path))
 		a->wrong = "the trace cannot be opened";
@@ -188,11 +199,11 @@ static void *ask(void *arg)
 	check(a, a->complete, "the progress did not reach the total");
 	check(a, bts_run(a->trace, a) == -EALREADY, "the trace can be read twice");
 	while ((task = bts_next_task(a->trace, task))) {
-		branches += bts_task_branches(task);
 		add_number(a, bts_task_tgid(task));
 		add_text(a, bts_task_comm(task));
 	}
-	check(a, a->branches && a->branches == a->total && a->branches == branches &&
+	check(a, a->branches && a->branches == a->total &&
+	      a->branches == branches_of_tasks(a->trace) &&
 	      a->branches == bts_totals(a->trace)->branches, "sums of branches differ");
 	add_text(a, bts_bill(a->trace, true));
 	bts_close(a->trace);
@@ -236,8 +247,8 @@ static const char *failures(const char *path)
 	bts_close(trace);
 	bts_open(&trace, path);
 	bts_on_branch(trace, stop);
-	if (bts_run(trace, NULL) != 7 || bts_error(trace))
-		wrong = "a function cannot end the run";
+	if (bts_run(trace, NULL) != 7 || bts_error(trace) || bts_totals(trace)->branches != 1)
+		wrong = "a function cannot end the run after one branch";
 	bts_close(trace);
 	return wrong;
 }
