@@ -117,10 +117,11 @@ struct bts_place {
  * @kind:	kind of the branch
  * @flags:	BTS_BRANCH_*
  * @insns:	number of instructions executed from @start to @from, including the branch
- * @count:	number of executions of this run and branch so far
+ * @count:	number of executions of this run and branch so far. When the trace contains more
+ *		than a million different branches, @count may restart from 1
  * @user:	value that the program stored for this run and branch; initially NULL. Processes
- *		that execute the same file share the value. After each call of a bts_total_fn for
- *		this run and branch, the library sets the value to NULL
+ *		that execute the same file share the value. When @count restarts, and after each
+ *		call of a bts_total_fn for this run and branch, the library sets the value to NULL
  */
 struct bts_branch {
 	uint64_t		time;

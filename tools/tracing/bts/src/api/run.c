@@ -195,12 +195,19 @@ static void run(void *arg)
 	api_end_calls(trace, true);
 }
 
+static void refuse(void *arg)
+{
+	struct bts_trace *trace = arg;
+
+	error_set(&trace->pipe.error, EALREADY, "read", NULL, "the trace was already read");
+}
+
 int bts_run(struct bts_trace *trace, void *ctx)
 {
+	if (!trace->pipe.error.code && trace->ran)
+		api_try(trace, refuse, trace);
 	if (trace->pipe.error.code)
 		return -trace->pipe.error.code;
-	if (trace->ran)
-		return -EALREADY;
 	trace->ran = true;
 	trace->ctx = ctx;
 	if (api_try(trace, run, trace))

@@ -78,10 +78,11 @@ static void set_filter(void *arg)
 {
 	struct setting *s = arg;
 	struct bts_trace *trace = s->trace;
+	const char *why = options_set(&trace->options, s->name, s->value);
 
-	if (!options_set(&trace->options, s->name, s->value))
-		error_set(&trace->pipe.error, EINVAL, "set a filter", s->name, "invalid value: %s",
-			  s->value ? s->value : "none");
+	if (why)
+		error_set(&trace->pipe.error, EINVAL, "set a filter", NULL, "%s%s%s: %s", s->name,
+			  s->value ? "=" : "", s->value ? s->value : "", why);
 	else if (!strcmp(s->name, "vmlinux"))
 		pipe_vmlinux(&trace->pipe, s->value);
 }

@@ -41,7 +41,7 @@ static bool set_filter(struct options *o, const char *name, const char *value)
 {
 	o->given = mem_realloc(o->given, o->nr_given + 1, sizeof(*o->given));
 	o->given[o->nr_given++] = (struct given) { .name = name, .value = value };
-	return options_set(o, name, value);
+	return !options_set(o, name, value);
 }
 
 #define FILTERS	"i:uk"

@@ -106,28 +106,36 @@ static char **string_of(struct options *o, const char *name)
 	return NULL;
 }
 
-bool options_set(struct options *o, const char *name, const char *value)
+/* Set the filter user or kernel, which exclude each other. */
+static const char *set_side(struct options *o, const char *name)
 {
+	bool kernel = !strcmp(name, "kernel");
+
+	o->user |= !kernel;
+	o->kernel |= kernel;
+	if (o->user && o->kernel)
+		return kernel ? "cannot be used with user" : "cannot be used with kernel";
+	return NULL;
+}
+
+const char *options_set(struct options *o, const char *name, const char *value)
+{
+	bool pid = !strcmp(name, "pid"), cpu = !strcmp(name, "cpu"), valid;
 	char **string = string_of(o, name);
 
-	if (string)
-		return value && set_string(string, value);
-	if (!strcmp(name, "user") || !strcmp(name, "kernel")) {
-		o->user |= *name == 'u';
-		o->kernel |= *name == 'k';
-		return !(o->user && o->kernel);
-	}
+	if (!strcmp(name, "user") || !strcmp(name, "kernel"))
+		return set_side(o, name);
 	if (!strcmp(name, "inline")) {
 		o->inlines = true;
-		return true;
+		return NULL;
 	}
+	if (!string && !pid && !cpu && strcmp(name, "time"))
+		return "no such filter";
 	if (!value)
-		return false;
-	if (!strcmp(name, "pid"))
-		return parse_pids(o, value);
-	if (!strcmp(name, "cpu"))
-		return parse_cpus(o, value);
-	return !strcmp(name, "time") && parse_time(o, value);
+		return "needs a value";
+	valid = string ? set_string(string, value) : pid ? parse_pids(o, value) :
+		cpu ? parse_cpus(o, value) : parse_time(o, value);
+	return valid ? NULL : "not a valid value";
 }
 
 void options_free(struct options *o)

@@ -245,9 +245,9 @@ struct options {
 
 /*
  * Set one of the filters task, pid, cpu, time, dso, from, to, user, kernel, inline and vmlinux.
- * Return false if the name or the value is invalid.
+ * Return NULL or, if the name or the value is invalid, the reason.
  */
-bool options_set(struct options *o, const char *name, const char *value);
+const char *options_set(struct options *o, const char *name, const char *value);
 void options_free(struct options *o);
 
 /**
