@@ -56,6 +56,8 @@ struct gdb_thread {
  * struct gdb_image - a file that the process has mapped
  * @object:	the file
  * @bias:	the address of a byte in the process minus the byte's address in the file
+ * @begin:	the address of the first mapped code
+ * @end:	the end of the mapped code
  * @thread:	the thread whose row reports the mapping
  * @visit:	the value of @thread->visits at this row
  * @constants:	the @nr_constants read-only segments of the file
@@ -70,6 +72,8 @@ struct gdb_thread {
 struct gdb_image {
 	struct object	*object;
 	uint64_t	bias;
+	uint64_t	begin;
+	uint64_t	end;
 	const struct gdb_thread *thread;
 	uint64_t	visit;
 	struct segment	*constants;
@@ -142,8 +146,9 @@ struct gdb_block gdb_block_before(const struct gdb_thread *t, size_t nth);
 bool gdb_is_gap(struct gdb_block block);
 
 /* images.c */
+/* Add the file that the row maps. @place is the place of the mapping's first address. */
 void gdb_add_image(struct gdb_session *g, const struct gdb_thread *thread,
-		   const struct place *place, uint64_t addr);
+		   const struct place *place, const struct row *row);
 /* Keep only the files that @thread has mapped since its last branch to user space. */
 void gdb_forget_images(struct gdb_session *g, const struct gdb_thread *thread);
 /* Choose the first mapped file as the program, because exec() maps the program first. */

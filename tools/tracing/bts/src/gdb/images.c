@@ -66,21 +66,59 @@ static bool is_recent(const struct gdb_image *image, const struct gdb_thread *th
 	return image->thread == thread && image->visit == thread->visits;
 }
 
+static bool same_image(const struct gdb_image *a, const struct gdb_image *b)
+{
+	return a->object == b->object && a->bias == b->bias;
+}
+
+/*
+ * Remove the images whose code is at the addresses of a new image. No row reports that the process
+ * has unmapped a file, but a new file at its addresses shows this.
+ */
+static void remove_replaced(struct gdb_session *g, const struct gdb_image *new)
+{
+	size_t kept = 0;
+
+	for (size_t n = 0; n < g->nr_images; n++) {
+		struct gdb_image *i = &g->images[n];
+
+		if (same_image(i, new) || i->end <= new->begin || new->end <= i->begin)
+			g->images[kept++] = *i;
+		else
+			free(i->constants);
+	}
+	g->nr_images = kept;
+}
+
+/* Add the range of a further segment. */
+static void extend(struct gdb_image *i, const struct gdb_image *segment)
+{
+	if (segment->begin < i->begin)
+		i->begin = segment->begin;
+	if (segment->end > i->end)
+		i->end = segment->end;
+}
+
 /*
  * Add a file as an image. All executable segments of the file belong to the same image. If the file
  * is mapped again, move the image to the end of the list.
  */
 void gdb_add_image(struct gdb_session *g, const struct gdb_thread *thread,
-		   const struct place *place, uint64_t addr)
+		   const struct place *place, const struct row *row)
 {
-	struct gdb_image image = { .object = place->sym->object, .bias = addr - place->addr };
+	struct gdb_image image = {
+		.object = place->sym->object, .bias = row->from - place->addr,
+		.begin = row->from, .end = row->to,
+	};
 	size_t n = 0;
 
 	if (!image.object->is_file)
 		return;
-	while (n < g->nr_images && (g->images[n].object != image.object ||
-				    g->images[n].bias != image.bias))
+	remove_replaced(g, &image);
+	while (n < g->nr_images && !same_image(&g->images[n], &image))
 		n++;
+	if (n < g->nr_images)
+		extend(&g->images[n], &image);
 	if (n < g->nr_images && is_recent(&g->images[n], thread))
 		return;
 	if (n == g->nr_images) {
@@ -194,7 +232,7 @@ size_t gdb_read_memory(const struct gdb_session *g, uint64_t addr, uint8_t *byte
 
 	if (is_kernel(addr))
 		return read_kernel(g, addr, bytes, size);
-	/* If mappings overlap, read from the latest mapping. */
+	/* If segments overlap, read from the latest mapping. */
 	for (size_t n = g->nr_images; n-- && !done;)
 		done = read_constants(&g->images[n], addr - g->images[n].bias, bytes, size);
 	return done;

@@ -72,7 +72,7 @@ static void add_mapping(struct gdb_session *g, struct task *t, const struct row 
 	struct place place = place_find(&g->pipe, t, row->from);
 	const struct gdb_thread *thread = thread_of(g, t);
 
-	gdb_add_image(g, thread, &place, row->from);
+	gdb_add_image(g, thread, &place, row);
 	if (object_is_vdso(place.sym->object->path))
 		new_program(g, thread);
 }

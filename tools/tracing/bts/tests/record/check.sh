@@ -39,6 +39,8 @@ rm -f "$dir/odd.dat"
 rm -f "$dir/odd-3.dat"
 "$dir/odd" "$dir/odd.dat"
 ODD_CALLS=3 "$dir/odd" "$dir/odd-3.dat"
+rm -f "$dir/odd-gdb.dat"
+ODD_GDB=/proc/self/exe "$dir/odd" "$dir/odd-gdb.dat"
 rm -f "$dir/odd-stacks.dat"
 ODD_STACKS=10000 "$dir/odd" "$dir/odd-stacks.dat"
 python3 "$here/output.py" "$bts" "$dir/odd.dat" "$dir/odd" || status=1

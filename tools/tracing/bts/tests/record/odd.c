@@ -12,6 +12,9 @@
  * Fiber A waits first, but fiber B continues first. Fiber B calls leaf() N times before it waits,
  * and calls park() MORE times after it has continued.
  *
+ * With ODD_GDB=FILE, the task maps two copies of FILE at the same address, one after the other. The
+ * trace ends in an idle task. The archive contains FILE as the kernel's code, too.
+ *
  * With ODD_PID, the task has this PID, the trace has no archive, and ODD_INFO contains more lines
  * of the BTS section.
  */
@@ -29,6 +32,7 @@
 #define ODD	"q\"\\<i>&\303\274\377\033]0;x\a\302\233"
 #define ODD_FILE	"/\033]0;x\a"
 #define CODE	0x10000
+#define KERNEL	0xffffffff81000000
 
 static int pid = 77;
 
@@ -138,9 +142,14 @@ static void put_rows(struct pages *p, uint64_t program)
 		.tgid = pid, .user_ip = CODE + 8,
 	};
 	const char *calls = getenv("ODD_CALLS"), *stacks = getenv("ODD_STACKS");
+	const char *gdb = getenv("ODD_GDB");
 
 	put_map(p, "//anon", CODE, 0x1000);
 	put_map(p, ODD_FILE, 0x500000, 0x1000);
+	if (gdb) {
+		put_map(p, "/a.so", 0x600000, 0x1000);
+		put_map(p, "/b.so", 0x600000, 0x1000);
+	}
 	pages_row(p, 1000, &arrives, sizeof(arrives));
 	if (stacks)
 		put_stacks(p, atoi(stacks));
@@ -153,13 +162,19 @@ static void put_rows(struct pages *p, uint64_t program)
 	if (!stacks)
 		pages_lost(p, 3000, pid, 1);
 	pages_row(p, 4000, &departs, sizeof(departs));
+	if (gdb)
+		pages_branch(p, 0, 5000, KERNEL, KERNEL + 0x10);
 }
 
 static int put_names(const char *trace)
 {
 	static const char map[] = "10000 100 outer" ODD "\n10100 100 inner" ODD "\n";
-	const char *names = getenv("ODD_STACKS") ? stacks_map : map;
+	const char *names = getenv("ODD_STACKS") ? stacks_map : map, *gdb = getenv("ODD_GDB");
 
+	if (gdb && (archive_copy(trace, "kcore", gdb, 0) ||
+		    archive_copy(trace, "root/a.so", gdb, 0) ||
+		    archive_copy(trace, "root/b.so", gdb, 0)))
+		return -1;
 	if (getenv("ODD_PID"))
 		return 0;
 	return archive_put(trace, "perf-77.map", names, strlen(names));

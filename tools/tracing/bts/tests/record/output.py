@@ -268,6 +268,22 @@ def times():
     return good
 
 
+def gdb(*words):
+    """Return what the stub for gdb prints, and its reply with the list of libraries."""
+    packet = b'qXfer:libraries-svr4:read::0,1000'
+    done = subprocess.run([BTS, 'gdb', '--stdio', *words, TRACE.replace('.dat', '-gdb.dat')],
+                          input=b'$%s#%02x' % (packet, sum(packet) % 256),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    return done.stderr, done.stdout
+
+
+def gdb_library():
+    """Check that gdb does not see a library that another library has replaced."""
+    _, libraries = gdb('--pid', '77')
+    print(f'# {libraries}')
+    return libraries.count(b'<library ') == 1 and b'/b.so"' in libraries
+
+
 def delays():
     """Check that bts top refuses a delay that is not a number of seconds, at most a day."""
     good = True
@@ -282,7 +298,7 @@ def delays():
 
 
 def main():
-    print('1..28')
+    print('1..29')
     check_json('report', ['report', '--json'], {'task': ODD[:14], 'kind': '?'})
     check_json('replay', ['replay', '--json'], {'call': 'inner' + ODD, 'kind': 'call'})
     check_json('top', ['top', '--json'], {'function': 'inner' + ODD, 'dso': '[anon]'})
@@ -315,6 +331,7 @@ def main():
     result(flame(), 'dump -f flame')
     result(times(), '--time')
     result(delays(), 'top --delay')
+    result(gdb_library(), 'gdb: a library that replaces another library')
     result(overwrites(), 'no command writes over its input')
     result(keeps_output(), 'cover: an older output is kept if the trace cannot be opened')
     check_map()
