@@ -5,7 +5,7 @@
  * the place, because this number is the same in each pass over the trace.
  *
  * gdb sees only one process. Unless the user chooses a process, gdb sees the process that ran last
- * before the place.
+ * before the place. gdb never sees the idle tasks, because PID 0 means any process in gdb's packets.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,18 +38,26 @@ static void note(struct search *s, struct task *t, uint64_t ts)
 
 static bool is_wanted(const struct search *s, const struct task *t)
 {
-	return !s->g->tgid || t->tgid == s->g->tgid || t->pid == s->g->tgid;
+	return t->pid && (!s->g->tgid || t->tgid == s->g->tgid || t->pid == s->g->tgid);
+}
+
+static bool is_shown(const struct search *s, const struct step *step)
+{
+	return s->g->kernel || !is_kernel(step->from) || !is_kernel(step->to);
 }
 
 static int branch(void *ctx, struct task *t, struct step *step, uint64_t ts)
 {
 	struct search *s = ctx;
 
-	(void)step;
 	if (ts > s->until)
 		return 1;
 	s->seen++;
-	if (!s->event && is_wanted(s, t))
+	if (!is_wanted(s, t) || !is_shown(s, step))
+		return 0;
+	/* Mark the task, because a history cannot consist of losses only. */
+	t->priv = s;
+	if (!s->event)
 		note(s, t, ts);
 	return 0;
 }
@@ -74,7 +82,7 @@ static int row(void *ctx, struct task *t, const struct row *row)
 	if (!t || !is_wanted(s, t))
 		return 0;
 	/* Include losses, because gdb shows a loss even if it is the last row of the run. */
-	if (s->event ? is_event(row, s->event) : row->type == ROW_LOST)
+	if (s->event ? is_event(row, s->event) : row->type == ROW_LOST && t->priv)
 		note(s, t, row->ts);
 	return 0;
 }

@@ -277,6 +277,17 @@ def gdb(*words):
     return done.stderr, done.stdout
 
 
+def gdb_idle():
+    """Check that gdb does not see the idle task in which the trace ends."""
+    good = True
+    for words in [], ['-k']:
+        said, _ = gdb(*words)
+        if b'process 77 (' not in said:
+            print(f'# {words}: {said}')
+            good = False
+    return good
+
+
 def gdb_library():
     """Check that gdb does not see a library that another library has replaced."""
     _, libraries = gdb('--pid', '77')
@@ -298,7 +309,7 @@ def delays():
 
 
 def main():
-    print('1..29')
+    print('1..30')
     check_json('report', ['report', '--json'], {'task': ODD[:14], 'kind': '?'})
     check_json('replay', ['replay', '--json'], {'call': 'inner' + ODD, 'kind': 'call'})
     check_json('top', ['top', '--json'], {'function': 'inner' + ODD, 'dso': '[anon]'})
@@ -331,6 +342,7 @@ def main():
     result(flame(), 'dump -f flame')
     result(times(), '--time')
     result(delays(), 'top --delay')
+    result(gdb_idle(), 'gdb: a trace that ends in an idle task')
     result(gdb_library(), 'gdb: a library that replaces another library')
     result(overwrites(), 'no command writes over its input')
     result(keeps_output(), 'cover: an older output is kept if the trace cannot be opened')
