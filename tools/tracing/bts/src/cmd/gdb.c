@@ -207,6 +207,8 @@ static int option(struct gdb_command *c, int option)
 		return msg_number("gdb", "--window", optarg, WINDOW_MIN, &g->window);
 	case 'p':
 		status = msg_number("gdb", "--pid", optarg, 0, &number);
+		if (!status && number > INT32_MAX)
+			return msg_misuse("gdb", "--pid %s: not a PID", optarg);
 		g->tgid = number;
 		break;
 	case 'k':

@@ -241,7 +241,7 @@ judge_patience() {
 
 judge_misuse() {
 	for wrong in '--stdio --listen 1' '--listen 65536' '--listen x' '--window 1' '--pid x' \
-		'--nonsense' 'a b' '--stdio -- -batch' '--at'; do
+		'--pid 4294967297' '--nonsense' 'a b' '--stdio -- -batch' '--at'; do
 		# shellcheck disable=SC2086 # words
 		"$bts" gdb $wrong >"$work/text" 2>&1 </dev/null
 		[ $? -eq 2 ] && says '^bts gdb: ' || return 1
