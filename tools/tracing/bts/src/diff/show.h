@@ -52,6 +52,8 @@ void meet_text(char *buffer, size_t size, const struct difference *d);
 void show_text(const struct comparison *c, FILE *out);
 
 /* show_json.c */
+/* Write a member such as "at":{"place":"main+0x12",...} or, if place->sym is NULL, "at":null. */
+void show_json_place(const char *name, const struct place *place, uint64_t addr, FILE *out);
 void show_json(const struct comparison *c, FILE *out);
 
 #endif

@@ -13,7 +13,7 @@ static void json_member(FILE *out, const char *name, const char *value)
 	text_print_json(out, value);
 }
 
-static void json_place(const char *name, const struct place *place, uint64_t addr, FILE *out)
+void show_json_place(const char *name, const struct place *place, uint64_t addr, FILE *out)
 {
 	const char *file;
 	unsigned int line;
@@ -66,7 +66,7 @@ static void json_difference(const struct comparison *c, const struct difference 
 
 	fprintf(out, "{\"kind\":\"%s\",\"times\":%llu,", kinds[d->kind],
 		(unsigned long long)d->times);
-	json_place("at", &d->place, d->place_addr, out);
+	show_json_place("at", &d->place, d->place_addr, out);
 	fputs(",\"in\":[", out);
 	route_difference(&route, &c->forest, d);
 	fputs("],", out);
@@ -75,7 +75,7 @@ static void json_difference(const struct comparison *c, const struct difference 
 	json_side(c, d, 1, out);
 	if (d->meets) {
 		fputc(',', out);
-		json_place("meet", &d->meet, d->meet.addr, out);
+		show_json_place("meet", &d->meet, d->meet.addr, out);
 	}
 	fputc('}', out);
 }
@@ -107,6 +107,6 @@ void show_json(const struct comparison *c, FILE *out)
 			fputs(j ? "," : "", out);
 			json_difference(c, &task->differences.list[j], out);
 		}
-		fputs("]}\n", out);
+		fprintf(out, "],\"too_deep\":%s}\n", task->differences.too_deep ? "true" : "false");
 	}
 }

@@ -189,23 +189,6 @@ void why_show(const struct history *h, const struct ranking *r, unsigned long ro
 		fputs("# the innermost calls were not compared\n", out);
 }
 
-static void json_place(const char *name, const struct place *place, FILE *out)
-{
-	const char *file;
-	unsigned int line;
-	char text[1024];
-
-	place_text(text, sizeof(text), place, place->addr);
-	fprintf(out, "\"%s\":{\"place\":", name);
-	text_print_json(out, text);
-	if (object_line(place->sym->object, place->addr, &file, &line)) {
-		fputs(",\"file\":", out);
-		text_print_json(out, file);
-		fprintf(out, ",\"line\":%u", line);
-	}
-	fputc('}', out);
-}
-
 static void json_reason(const struct history *h, const struct ranking *r,
 			const struct reason *reason, FILE *out)
 {
@@ -214,7 +197,7 @@ static void json_reason(const struct history *h, const struct ranking *r,
 	char text[1024];
 
 	fputc('{', out);
-	json_place("at", &place, out);
+	show_json_place("at", &place, place.addr, out);
 	fputs(",\"in\":[", out);
 	show_calls(h, r, reason, &route);
 	fprintf(out, "],\"weight\":%u,\"failed\":", reason->weight);
@@ -222,7 +205,8 @@ static void json_reason(const struct history *h, const struct ranking *r,
 	text_print_json(out, text);
 	if (reason->difference && !reason->parted) {
 		fputc(',', out);
-		json_place("parted", &reason->difference->place, out);
+		show_json_place("parted", &reason->difference->place,
+				reason->difference->place_addr, out);
 	} else if (reason->difference) {
 		fputs(",\"good\":", out);
 		way(text, sizeof(text), h, reason, 1);
@@ -247,5 +231,5 @@ void why_show_json(const struct history *h, const struct ranking *r, FILE *out)
 		fputs(i ? "," : "", out);
 		json_reason(h, r, &r->list[i], out);
 	}
-	fputs("]}\n", out);
+	fprintf(out, "],\"too_deep\":%s}\n", r->trail.too_deep ? "true" : "false");
 }

@@ -6,8 +6,9 @@
 
 The second of two system calls fails. The calls differ only in the innermost function. In one
 trace, bts must find the difference. In the other trace, the innermost function is nested so deeply
-that bts does not compare it.
+that bts does not compare it. Then compare the same calls in two traces.
 """
+import json
 import struct
 import subprocess
 import sys
@@ -59,9 +60,9 @@ def pages(rows):
         yield struct.pack('<QQ', 1000, len(data)) + data.ljust(PAGE - 16, b'\0')
 
 
-def write(depth):
+def write(path, rows):
     """Write a trace of version 6."""
-    data = b''.join(pages(system_call(depth, 0) + system_call(depth, -1)))
+    data = b''.join(pages(rows))
     symbols = ''.join(f'{KERNEL + 0x1000 * i:x} T {name}\n' for i, name in enumerate(NAMES))
     head = (b'\x17\x08\x44tracing6\0\0\x08' + struct.pack('<I', PAGE) +
             b'header_page\0' + bytes(8) + b'header_event\0' + bytes(8) + struct.pack('<I', 1) +
@@ -70,31 +71,50 @@ def write(depth):
             form('sys_exit', EXIT, FIELDS.format('long', 'id', 'ret', 1)) +
             struct.pack('<I', len(symbols)) + symbols.encode() + bytes(12) +
             struct.pack('<I', 1) + b'flyrecord\0' + struct.pack('<QQ', PAGE, len(data)))
-    with open(TRACE, 'wb') as file:
+    with open(path, 'wb') as file:
         file.write(head.ljust(PAGE, b'\0') + data)
+
+
+def run(*words):
+    done = subprocess.run([BTS, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          check=False)
+    return done.returncode, done.stdout.decode(errors='replace')
+
+
+def show(good, output):
+    if not good:
+        print('# status %d\n# %s' % (output[0], output[1].replace('\n', '\n# ')))
+    return good
 
 
 def why(depth, wanted):
     """Check that bts why finds the failed call, and prints `wanted`."""
-    write(depth)
-    done = subprocess.run([BTS, 'why', TRACE], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          check=False)
-    out = done.stdout.decode(errors='replace')
-    good = not done.returncode and 'kill() failed with EPERM\n' in out and wanted in out
-    if not good:
-        print(f'# status {done.returncode}')
-        print('# ' + out.replace('\n', '\n# '))
-    return good
+    write(TRACE, system_call(depth, 0) + system_call(depth, -1))
+    text, rows = run('why', TRACE), run('why', '--json', TRACE)
+    good = not text[0] and 'kill() failed with EPERM\n' in text[1] and wanted in text[1]
+    deep = 'not compared' in wanted
+    return show(good, text) & show(json.loads(rows[1]).get('too_deep') is deep, rows)
+
+
+def diff(depth, wanted):
+    """Check that bts diff says whether it compared all calls."""
+    other = TRACE + '.other'
+    write(TRACE, system_call(depth, 0))
+    write(other, system_call(depth, -1))
+    rows = run('diff', '--json', '-k', TRACE, other)
+    return show(json.loads(rows[1].splitlines()[0]).get('too_deep') is wanted, rows)
 
 
 def main():
     failed = False
-    print('1..2')
-    for number, (depth, wanted, name) in enumerate((
-            (50000, '   1 pong+0x10\n', 'why: a difference in a deeply nested call'),
-            (150000, '\n# the innermost calls were not compared\n',
-             'why: calls that are nested too deeply')), 1):
-        good = why(depth, wanted)
+    print('1..4')
+    for number, (check, depth, wanted, name) in enumerate((
+            (why, 50000, '   1 pong+0x10\n', 'why: a difference in a deeply nested call'),
+            (why, 150000, '\n# the innermost calls were not compared\n',
+             'why: calls that are nested too deeply'),
+            (diff, 50000, False, 'diff: a difference in a deeply nested call'),
+            (diff, 150000, True, 'diff: calls that are nested too deeply')), 1):
+        good = check(depth, wanted)
         failed |= not good
         print(f'{"" if good else "not "}ok {number} {name}')
     sys.exit(failed)
