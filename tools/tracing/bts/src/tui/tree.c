@@ -194,6 +194,15 @@ static const struct calls_ops ops = {
 	.enter = enter, .leave = leave, .detach = close_node, .attach = attach, .guess = guessed,
 };
 
+static void fold_calls(struct tui *t, const struct step *s)
+{
+	struct tally_key key = { .a = s->at_to.sym };
+	uint64_t calls = step_calls(&t->pipe, s);
+
+	if (calls)
+		tally_get(&t->by_function, &key)->calls += calls;
+}
+
 static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 {
 	struct tui *t = ctx;
@@ -208,9 +217,12 @@ static int row(void *ctx, struct task *task, const struct row *row)
 	struct tui *t = ctx;
 	struct tree_node *n;
 	struct calls *c;
+	struct step s;
 
 	if (!task)
 		return 0;
+	if (pipe_signal(&t->pipe, task, row, &s))
+		fold_calls(t, &s);
 	c = calls_of(&t->pipe, task, &ops, t);
 	if (row->type != ROW_MAP) {
 		n = add_node(t, tree_of(t, c), parent_of(c, c->now.depth));
@@ -244,15 +256,6 @@ static void add_inlined(void *ctx, struct sym *inlined)
 	struct tally_key key = { .a = inlined };
 
 	tally_get(&t->by_function, &key)->calls += t->count;
-}
-
-static void fold_calls(struct tui *t, const struct step *s)
-{
-	struct tally_key key = { .a = s->at_to.sym };
-	uint64_t calls = step_calls(&t->pipe, s);
-
-	if (calls)
-		tally_get(&t->by_function, &key)->calls += calls;
 }
 
 static void fold(void *ctx, struct step *s)

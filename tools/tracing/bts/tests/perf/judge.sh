@@ -180,11 +180,23 @@ handlers() {
 		grep -qx 'FNDA:5,on_usr1' info.txt && grep -qx 'FNDA:1,on_segv' info.txt &&
 		grep -qx "DA:$(grep -n 'handled++' "$1" | cut -d: -f1),5" info.txt
 }
+# The list of functions in bts tui. Run in a subshell, because tui.sh replaces functions.
+handlers_in_tui() (
+	bts=$(command -v bts)
+	work=.
+	# shellcheck source=tools/tracing/bts/tests/trace/tui.sh
+	. "${0%/*}/../trace/tui.sh"
+	tui 100 500 signals-perf.dat && press t && shows ' 5  on_usr1[?]*  (signals)'
+	status=$?
+	tui_end
+	exit $status
+)
 if [ -e signals-perf.dat ]; then
 	check "the calls of signals: the same as with the tracer" same calls signals
 	check "cover: the calls of signal handlers, and their first lines" \
 		handlers "${0%/*}/../trace/progs/signals.c"
 	check "top --inline with signal handlers" says 'on_usr1' bts top --inline -n 0 signals-perf.dat
+	check "tui: the calls of signal handlers" handlers_in_tui
 fi
 # The last run before an exec() or sigreturn() ends without a branch, so do not count this run.
 sums() {
