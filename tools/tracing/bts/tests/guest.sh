@@ -214,6 +214,17 @@ on_cpu() {
 }
 check "record: one CPU" on_cpu
 
+# The name of a task is its last name, on whichever CPU that was.
+renamed() {
+	for cpus in '0 1' '1 0'; do
+		# shellcheck disable=SC2086 # two CPUs
+		set -- $cpus
+		bts record -u -o t.dat -- taskset -c "$1" taskset -c "$2" sleep 0.01 &&
+			says '^ *sleep-' trace-cmd report -i t.dat || return
+	done
+}
+check "record: the last name of a task that changes its CPU" renamed
+
 # shellcheck disable=SC2016 # expanded by the recorded shell
 many() {
 	bts record -u -o t.dat -- sh -c 'i=0; while [ $i -lt 100 ]; do (:); i=$((i+1)); done' &&

@@ -56,8 +56,8 @@ void names_add_all(struct names *names, const struct names *more)
 		if (more->slots[i].pid == -1)
 			continue;
 		name = names_get(names, more->slots[i].pid);
-		if (!name->comm[0])
-			memcpy(name->comm, more->slots[i].comm, sizeof(name->comm));
+		if (!name->comm[0] || more->slots[i].ts > name->ts)
+			*name = more->slots[i];
 	}
 }
 

@@ -8,12 +8,14 @@
 #define BTS_NAMES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum { NAME_LENGTH = 16 };		/* TASK_COMM_LEN */
 
 struct name {
-	int	pid;			/* -1: a free slot */
-	char	comm[NAME_LENGTH];	/* "" if unknown */
+	int		pid;			/* -1: a free slot */
+	char		comm[NAME_LENGTH];	/* "" if unknown */
+	uint64_t	ts;			/* when the task had this name, or 0 */
 };
 
 struct names {
@@ -24,6 +26,7 @@ struct names {
 
 /* Return the entry of @pid. Add the entry if necessary. The next call may move all entries. */
 struct name *names_get(struct names *names, int pid);
+/* If both sets have the name of a task, keep the newer name, or else the name in @names. */
 void names_add_all(struct names *names, const struct names *more);
 void names_free(struct names *names);
 

@@ -12,10 +12,13 @@
 #include "look.h"
 
 /* Replace the stored name, because an exec() may have changed the task's name. */
-static void look_at_name(struct look *look, const uint8_t *entry, int size, int comm)
+static void look_at_name(struct look *look, const uint8_t *entry, int size, int comm,
+			 uint64_t ts)
 {
-	if (comm >= 0 && comm + NAME_LENGTH <= size)
-		memcpy(look->last->comm, entry + comm, NAME_LENGTH);
+	if (comm < 0 || comm + NAME_LENGTH > size)
+		return;
+	memcpy(look->last->comm, entry + comm, NAME_LENGTH);
+	look->last->ts = ts;
 }
 
 static void look_at_pack(struct look *look, const uint8_t *entry, int size)
@@ -29,7 +32,7 @@ static void look_at_pack(struct look *look, const uint8_t *entry, int size)
 	look->branches += nr;
 }
 
-static void look_at_entry(struct look *look, const uint8_t *entry, int size)
+static void look_at_entry(struct look *look, const uint8_t *entry, int size, uint64_t ts)
 {
 	const struct look_events *events = look->events;
 	uint16_t type;
@@ -55,9 +58,9 @@ static void look_at_entry(struct look *look, const uint8_t *entry, int size)
 		look_at_pack(look, entry, size);
 	} else if (type == events->departs) {
 		look->counts.switches++;
-		look_at_name(look, entry, size, events->departs_comm);
+		look_at_name(look, entry, size, events->departs_comm, ts);
 	} else if (type == events->arrives) {
-		look_at_name(look, entry, size, events->arrives_comm);
+		look_at_name(look, entry, size, events->arrives_comm, ts);
 	}
 }
 
@@ -72,7 +75,7 @@ void look_at_page(struct look *look, const void *page, unsigned int page_size)
 	while (p.at && p.end - p.at >= 4) {
 		p.at = ring_page_next(p.at, p.end, &p.ts, &e);
 		if (p.at && e.data)
-			look_at_entry(look, e.data, e.size);
+			look_at_entry(look, e.data, e.size, p.ts);
 	}
 }
 
