@@ -90,13 +90,17 @@ static void put_debug(struct archived *all, const struct object *object)
 }
 
 /* Copy a JIT compiler's dump. The copy's name contains the PID, because a dump has no build ID. */
-static void put_dump(struct archived *all, const struct object *object)
+static void put_dump(struct archived *all, const struct object *object, int64_t ended)
 {
+	const char *why = "the file cannot be read";
 	char *name = mem_format("jit-%d.dump", object->tgid);
 	struct stat st;
 
-	if (lstat(object->path, &st) || !S_ISREG(st.st_mode)) {
-		msg_warn("%s: not archived, because the file cannot be read", object->path);
+	if (!lstat(object->path, &st) && S_ISREG(st.st_mode))
+		why = archive_doubt(&st, geteuid(),
+				    object_is_mapped(object, &st) ? INT64_MAX : ended);
+	if (why) {
+		msg_warn("%s: not archived, because %s", object->path, why);
 		all->missing++;
 	} else if (archive_copy(all->trace, name, object->path, O_NOFOLLOW)) {
 		all->status = STATUS_FAILURE;
@@ -107,7 +111,7 @@ static void put_dump(struct archived *all, const struct object *object)
 	free(name);
 }
 
-static void put_object(struct archived *all, const struct object *object)
+static void put_object(struct archived *all, const struct object *object, int64_t ended)
 {
 	static const char * const why[] = {
 		[OBJECT_PROVEN]		= "has no usable path",
@@ -120,7 +124,7 @@ static void put_object(struct archived *all, const struct object *object)
 	if (object->path[0] != '/' || object->path[1] == '/' || object->kernel)
 		return;
 	if (jit_is_dump(object->path)) {
-		put_dump(all, object);
+		put_dump(all, object, ended);
 		return;
 	}
 	/* A malicious path in the trace must not lead out of the archive. */
@@ -178,7 +182,7 @@ static int run(const char *trace, bool verbose)
 	}
 	all.status = pipe_run(&pipe);
 	for (const struct object *object = pipe.objects.list; object; object = object->next)
-		put_object(&all, object);
+		put_object(&all, object, pipe.objects.ended);
 	put_kernel(&all, &pipe);
 	put_tasks(&all, &pipe);
 	if (pipe_close(&pipe))

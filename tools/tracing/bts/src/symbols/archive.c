@@ -269,25 +269,30 @@ static uid_t task_user(int pid, uid_t user)
 	return user;
 }
 
-/*
- * Save a perf-PID.map file. Any user can create such a file in /tmp, so check the owner of the open
- * file. Return false if the file cannot be opened.
- */
+const char *archive_doubt(const struct stat *st, uid_t user, int64_t until)
+{
+	if (st->st_uid && st->st_uid != geteuid() && st->st_uid != user)
+		return "the file belongs to another user";
+	if (st->st_ctime >= until)
+		return "the file may have changed since the recording";
+	return NULL;
+}
+
+/* Save a perf-PID.map file. Return false if the file cannot be opened. */
 static bool archive_map_from(const char *trace, const char *name, const char *from, uid_t user,
 			     int64_t until)
 {
 	struct stat st;
 	int in = path_open(from, O_NOFOLLOW, &st);
+	const char *why;
 
 	if (in < 0)
 		return false;
-	if (st.st_uid && st.st_uid != geteuid() && st.st_uid != user)
-		msg_warn("%s: not archived, because the file belongs to another user", from);
-	else if (st.st_ctime >= until)
-		msg_warn("%s: not archived, because the file may have changed since the recording",
-			 from);
-	else if (st.st_size > MAP_MAX)
-		msg_warn("%s: not archived, because the file is too large", from);
+	why = archive_doubt(&st, user, until);
+	if (!why && st.st_size > MAP_MAX)
+		why = "the file is too large";
+	if (why)
+		msg_warn("%s: not archived, because %s", from, why);
 	else
 		copy_from(trace, name, in, st.st_size);
 	close(in);

@@ -29,6 +29,8 @@
 
 #include "lib/names.h"
 
+struct stat;
+
 /* Return the path FILE.archive. The caller frees the path. */
 char *archive_path(const char *trace);
 /* Create the directory. If the directory is not writable, print a message and return false. */
@@ -51,6 +53,12 @@ int archive_put(const char *trace, const char *name, const void *data, size_t si
 /* Copy the regular file @from, which may grow. The value of @flags is O_NOFOLLOW or 0. */
 int archive_copy(const char *trace, const char *name, const char *from, int flags);
 
+/*
+ * Any user can create a JIT compiler's file. Return why the file must not be saved, or NULL: the
+ * owner must be root, this user or @user, and the file must not have changed at the time @until (in
+ * seconds) or later.
+ */
+const char *archive_doubt(const struct stat *st, uid_t user, int64_t until);
 /*
  * Save the vDSO of the running kernel, and the perf-PID.map files, which may disappear when the
  * tasks end. Assume that @user was the owner of the tasks that have ended. Do not save a map that

@@ -119,30 +119,31 @@ static void keep_last(struct loads *all)
 }
 
 /*
- * Every user can write to /tmp, and another process may have had the same PID. So a map outside the
- * archive must belong to root or to this user, and its names are unproven if the map has changed
- * since the recording ended.
+ * Every user can write to /tmp, and another process may have had the same PID. So a file outside
+ * the archive must belong to root or to this user, and its names are unproven if the file has
+ * changed since the recording ended. The inode also proves a mapped dump, because compilers only
+ * append to a dump. Set the proof of @source, which is NULL for a file in the archive.
  */
-static int open_map(struct object *o)
+static int open_jit(const char *path, struct object *source, int64_t ended, struct stat *st)
 {
-	struct stat st;
-	int fd = path_open(o->jit_map, o->jit_archived ? 0 : O_NOFOLLOW, &st);
+	int fd = path_open(path, source ? O_NOFOLLOW : 0, st);
 
-	if (fd < 0 || o->jit_archived)
+	if (fd < 0 || !source)
 		return fd;
-	if (st.st_uid && st.st_uid != geteuid()) {
-		o->proof = OBJECT_MISSING;
+	if (st->st_uid && st->st_uid != geteuid()) {
+		source->proof = OBJECT_MISSING;
 		close(fd);
 		return -1;
 	}
-	if (st.st_ctime >= o->jit_ended)
-		o->proof = OBJECT_UNPROVEN;
+	if (st->st_ctime >= ended && !object_is_mapped(source, st))
+		source->proof = OBJECT_UNPROVEN;
 	return fd;
 }
 
-static const char *map_name(struct object *o, const char *name)
+static const char *jit_name(struct object *o, const struct object *source, const char *name)
 {
-	char *marked = mem_format("%s%s", name, o->proof == OBJECT_UNPROVEN ? "?" : "");
+	bool unproven = source && source->proof == OBJECT_UNPROVEN;
+	char *marked = mem_format("%s%s", name, unproven ? "?" : "");
 	const char *kept = object_string(o, marked);
 
 	free(marked);
@@ -151,11 +152,13 @@ static const char *map_name(struct object *o, const char *name)
 
 static void read_map(struct object *o, struct sym_list *list)
 {
-	int fd = o->jit_map ? open_map(o) : -1;
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	struct object *source = o->jit_archived ? NULL : o;
 	struct loads all = {};
 	char *line = NULL;
 	size_t room = 0;
+	struct stat st;
+	int fd = o->jit_map ? open_jit(o->jit_map, source, o->jit_ended, &st) : -1;
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 
 	for (size_t nr = 0; file && getline(&line, &room, file) > 0; nr++) {
 		char *rest, *name;
@@ -165,7 +168,7 @@ static void read_map(struct object *o, struct sym_list *list)
 		name = rest + strspn(rest, " ");
 		if (addr && size && *name)
 			*add_load(&all) = (struct load) {
-				.addr = addr, .size = size, .name = map_name(o, name),
+				.addr = addr, .size = size, .name = jit_name(o, source, name),
 				.offset = nr,
 			};
 	}
@@ -182,7 +185,7 @@ static void read_map(struct object *o, struct sym_list *list)
 static bool read_bytes(struct object *o)
 {
 	struct stat st;
-	int fd = o->jit_dump ? path_open(o->jit_dump, 0, &st) : -1;
+	int fd = o->jit_dump ? open_jit(o->jit_dump, o->jit_mapped, o->jit_ended, &st) : -1;
 	ssize_t n = 0;
 
 	if (fd < 0)
@@ -227,7 +230,7 @@ static void add_loads(struct object *o, struct loads *all, struct sym_list *list
 	for (size_t i = 0; i < all->nr; i++) {
 		const struct load *l = &all->list[i];
 
-		sym_list_add(list, l->addr, l->size, l->name, 3);
+		sym_list_add(list, l->addr, l->size, jit_name(o, o->jit_mapped, l->name), 3);
 		o->segments[o->nr_segments++] = (struct segment) {
 			.vaddr = l->addr, .offset = l->offset, .size = l->size,
 		};

@@ -229,6 +229,11 @@ static bool same_file(const struct objects *all, const struct object_key *key)
 	       st.st_ctime < all->began;
 }
 
+bool object_is_mapped(const struct object *o, const struct stat *st)
+{
+	return o->inode && o->inode == st->st_ino && o->device == st->st_dev;
+}
+
 static void mark_names(struct object *o)
 {
 	for (size_t i = 0; i < o->nr_syms; i++) {
@@ -259,24 +264,25 @@ static struct object *object_memory(struct objects *all, int tgid)
 	return object_get(all, &key);
 }
 
-/* Return the path of a jitdump file. Prefer a copy in the archive. The caller frees the path. */
-static char *find_dump(const struct objects *all, const struct object_key *key)
+/* Set the jitdump file of the process. Prefer a copy in the archive to the mapped file. */
+static void set_dump(const struct objects *all, struct object *memory, struct object *mapped)
 {
-	char *path;
-
-	if (!all->archive)
-		return mem_strdup(key->path);
-	path = mem_format("%s/jit-%d.dump", all->archive, key->tgid);
-	if (!access(path, R_OK))
-		return path;
-	free(path);
-	return mem_strdup(key->path);
+	free(memory->jit_dump);
+	memory->jit_mapped = NULL;
+	if (all->archive) {
+		memory->jit_dump = mem_format("%s/jit-%d.dump", all->archive, memory->tgid);
+		if (!access(memory->jit_dump, R_OK))
+			return;
+		free(memory->jit_dump);
+	}
+	memory->jit_dump = mem_strdup(mapped->path);
+	memory->jit_mapped = mapped;
 }
 
 struct object *object_get(struct objects *all, const struct object_key *key)
 {
 	const char *slash = strrchr(key->path, '/'), *name;
-	struct object *o, *memory;
+	struct object *o;
 
 	if (is_memory(key->path) && strcmp(key->path, "//anon"))
 		return object_memory(all, key->tgid);
@@ -305,13 +311,10 @@ struct object *object_get(struct objects *all, const struct object_key *key)
 		o->jit_ended = all->ended;
 		return o;
 	}
-	if (!jit_is_dump(key->path)) {
+	if (jit_is_dump(key->path))
+		set_dump(all, object_memory(all, key->tgid), o);
+	else
 		read_object(all, o, key);
-		return o;
-	}
-	memory = object_memory(all, key->tgid);
-	free(memory->jit_dump);
-	memory->jit_dump = find_dump(all, key);
 	return o;
 }
 

@@ -15,6 +15,7 @@
 
 struct error;
 struct object;
+struct stat;
 
 /**
  * struct sym - a function
@@ -117,6 +118,7 @@ enum object_proof {
  * @inlines:	inlines.c: inlined calls
  * @jit_map:	jit.c: the path of a perf-PID.map, or NULL
  * @jit_dump:	jit.c: the path of a jit-PID.dump, or NULL
+ * @jit_mapped:	the mapped file that is read as @jit_dump, or NULL if @jit_dump is in the archive
  * @jit_unread:	these files are still unread
  * @jit_archived: @jit_map is in the archive
  * @jit_ended:	the end of the recording, in seconds; 0 if unknown
@@ -164,6 +166,7 @@ struct object {
 	struct inline_table *inlines;
 	char		*jit_map;
 	char		*jit_dump;
+	struct object	*jit_mapped;
 	bool		jit_unread;
 	bool		jit_archived;
 	int64_t		jit_ended;
@@ -210,6 +213,8 @@ struct object *object_get(struct objects *all, const struct object_key *key);
 /* Create an object without a file or symbols. */
 struct object *object_new(struct objects *all, const char *name, const char *path);
 
+/* Report whether the file with this inode is the file that was mapped. */
+bool object_is_mapped(const struct object *o, const struct stat *st);
 /* Report whether @name is the name or path of the object. Brackets as in [kernel] are optional. */
 bool object_is_named(const struct object *o, const char *name);
 

@@ -15,8 +15,8 @@
  * With ODD_GDB=FILE, the task maps two copies of FILE at the same address, one after the other. The
  * trace ends in an idle task. The archive contains FILE as the kernel's code, too.
  *
- * With ODD_PID, the task has this PID, the trace has no archive, and ODD_INFO contains more lines
- * of the BTS section.
+ * With ODD_PID, the task has this PID and maps the file ODD_DUMP, the trace has no archive, and
+ * ODD_INFO contains more lines of the BTS section.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -31,6 +31,7 @@
 
 #define ODD	"q\"\\<i>&\303\274\377\033]0;x\a\302\233"
 #define ODD_FILE	"/\033]0;x\a"
+#define PATH_LENGTH	40
 #define CODE	0x10000
 #define KERNEL	0xffffffff81000000
 
@@ -40,11 +41,12 @@ static void put_map(struct pages *p, const char *path, uint64_t addr, uint64_t l
 {
 	struct {
 		struct made_map	row;
-		char		path[8];
+		char		path[PATH_LENGTH];
 	} __attribute__((packed)) map = {
 		.row = {
 			.entry = { .type = MADE_MAP, .pid = pid }, .pid = pid, .tgid = pid,
-			.addr = addr, .len = length, .path = sizeof(map.row) | 8U << 16,
+			.addr = addr, .len = length,
+			.path = sizeof(map.row) | (unsigned int)PATH_LENGTH << 16,
 		},
 	};
 
@@ -146,6 +148,8 @@ static void put_rows(struct pages *p, uint64_t program)
 
 	put_map(p, "//anon", CODE, 0x1000);
 	put_map(p, ODD_FILE, 0x500000, 0x1000);
+	if (getenv("ODD_DUMP"))
+		put_map(p, getenv("ODD_DUMP"), 0x700000, 0x1000);
 	if (gdb) {
 		put_map(p, "/a.so", 0x600000, 0x1000);
 		put_map(p, "/b.so", 0x600000, 0x1000);

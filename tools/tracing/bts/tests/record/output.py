@@ -13,6 +13,7 @@ import json
 import os
 import pty
 import shutil
+import struct
 import subprocess
 import sys
 import time
@@ -153,45 +154,55 @@ def flame():
     return [e for e in root.iter() if e.text and e.text.startswith('inner' + shown(ODD))] != []
 
 
-def names_of_map(began):
+def names_of_jit(path, began):
     """Make a trace of 5 seconds without an archive. Return what bts top and bts archive print."""
-    trace = TRACE.replace('.dat', '-map.dat')
-    for path in trace, trace + '.old':
-        if os.path.exists(path):
-            os.unlink(path)
+    trace = TRACE.replace('.dat', '-jit.dat')
+    for old in trace, trace + '.old':
+        if os.path.exists(old):
+            os.unlink(old)
     info = time.strftime('date: %Y-%m-%d %H:%M:%S +0000\nseconds: 5.000\n', time.gmtime(began))
     subprocess.run([MAKER, trace], check=True, env={
-        **os.environ, 'ODD_STACKS': '1', 'ODD_PID': str(os.getpid()), 'ODD_INFO': info})
+        **os.environ, 'ODD_STACKS': '1', 'ODD_PID': str(os.getpid()), 'ODD_INFO': info,
+        'ODD_DUMP': f'/tmp/jit-{os.getpid()}.dump'})
     names = run('top', '-n', '0', trace)
     said = subprocess.run([BTS, 'archive', trace], stderr=subprocess.PIPE,
                           stdout=subprocess.DEVNULL, check=False).stderr
-    archived = f'perf-{os.getpid()}.map' in os.listdir(trace + '.archive')
+    archived = os.path.basename(path) in os.listdir(trace + '.archive')
     subprocess.run(['rm', '-r', trace + '.archive'], check=True)
     return names, said, archived
 
 
-def check_map():
-    """Check the names from /tmp/perf-PID.map, which any user can write at any time."""
-    path = f'/tmp/perf-{os.getpid()}.map'
-    with open(path, 'x', encoding='ascii') as file:
-        file.write('10500 100 leaf\n')
+def check_jit(path, content):
+    """Check the names from a file of a JIT compiler, which any user can write at any time."""
+    kind = path.rsplit('.')[-1]
+    with open(path, 'xb') as file:
+        file.write(content)
     try:
-        names, _, archived = names_of_map(time.time() + 100)
+        names, _, archived = names_of_jit(path, time.time() + 100)
         result(b' leaf  ' in names and path.encode() not in names and archived,
-               'a JIT map that is older than the trace')
-        names, said, archived = names_of_map(time.time() - 100)
+               f'a JIT {kind} that is older than the trace')
+        names, said, archived = names_of_jit(path, time.time() - 100)
         result(b' leaf?  ' in names and f'# {path}: may have changed'.encode() in names and
                b'not archived, because the file may have changed' in said and not archived,
-               'a JIT map that is newer than the trace')
+               f'a JIT {kind} that is newer than the trace')
         if os.geteuid():
-            result(True, 'a JIT map of another user # SKIP not root')
+            result(True, f'a JIT {kind} of another user # SKIP not root')
             return
         os.chown(path, 65534, 65534)
-        names, said, archived = names_of_map(time.time() + 100)
+        names, said, archived = names_of_jit(path, time.time() + 100)
         result(b'leaf' not in names and f'# {path}: cannot be read'.encode() in names and
-               b'belongs to another user' in said and not archived, 'a JIT map of another user')
+               b'belongs to another user' in said and not archived,
+               f'a JIT {kind} of another user')
     finally:
         os.unlink(path)
+
+
+def dump():
+    """Return a dump in the format of perf, with the code of leaf()."""
+    head = struct.pack('<6I2Q', 0x4a695444, 1, 40, 62, 0, os.getpid(), 0, 0)
+    code = b'leaf\0' + 0x100 * b'\x90'
+    return head + struct.pack('<2IQ2I4Q', 0, 56 + len(code), 0, os.getpid(), os.getpid(),
+                              0x10500, 0x10500, 0x100, 0) + code
 
 
 def shown(name):
@@ -309,7 +320,7 @@ def delays():
 
 
 def main():
-    print('1..30')
+    print('1..33')
     check_json('report', ['report', '--json'], {'task': ODD[:14], 'kind': '?'})
     check_json('replay', ['replay', '--json'], {'call': 'inner' + ODD, 'kind': 'call'})
     check_json('top', ['top', '--json'], {'function': 'inner' + ODD, 'dso': '[anon]'})
@@ -346,7 +357,8 @@ def main():
     result(gdb_library(), 'gdb: a library that replaces another library')
     result(overwrites(), 'no command writes over its input')
     result(keeps_output(), 'cover: an older output is kept if the trace cannot be opened')
-    check_map()
+    check_jit(f'/tmp/perf-{os.getpid()}.map', b'10500 100 leaf\n')
+    check_jit(f'/tmp/jit-{os.getpid()}.dump', dump())
     sys.exit(1 if FAILED else 0)
 
 
