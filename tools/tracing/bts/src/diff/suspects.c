@@ -76,6 +76,18 @@ static struct suspect *count(struct reading *r, uint32_t place)
 	return x;
 }
 
+/* Set the place of an outcome, unless an earlier run has set it. */
+static void set_place(struct suspects *s, struct suspect *x, const struct place *from,
+		      const struct place *to, uint64_t from_addr)
+{
+	if (x->from.sym)
+		return;
+	x->from = *from;
+	x->to = *to;
+	x->from_addr = from_addr;
+	s->placed++;
+}
+
 struct passing {
 	struct reading		*reading;
 	const struct token	*token;
@@ -96,9 +108,8 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	if (!x)
 		return;
 	x->straight = true;
-	x->from = (struct place) { sym, addr };
-	x->to = (struct place) { sym, addr + length };
-	x->from_addr = t->from_addr - t->from.addr + addr;
+	set_place(p->reading->all, x, &(struct place) { sym, addr },
+		  &(struct place) { sym, addr + length }, t->from_addr - t->from.addr + addr);
 }
 
 /* Report whether the filters exclude the step, or whether the step is noise (noise.h). */
@@ -133,25 +144,34 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 	step_each(r->pipe, s, one_insn, &p);
 	/* Do not count an interrupt. The branches before the interrupt were counted above. */
 	x = r->all->forest.all || !noise_step(s) ? count(r, t->same) : NULL;
-	if (x) {
-		x->from = t->from;
-		x->to = t->to;
-		x->from_addr = t->from_addr;
-	}
+	if (x)
+		set_place(r->all, x, &t->from, &t->to, t->from_addr);
 	return 0;
 }
 
-static int read_run(struct suspects *s, struct pipe *pipe, const char *path, bool failed,
+static size_t names(const struct suspects *s)
+{
+	return s->forest.nr_tokens + s->forest.nr_functions + s->placed;
+}
+
+/* Read run number @nr. Keep the trace open only if the run has a branch that no earlier run has. */
+static int read_run(struct suspects *s, unsigned int nr, bool failed, const char *path,
 		    const struct options *options)
 {
-	struct reading r = { .all = s, .pipe = pipe, .nr = s->nr_pipes, .failed = failed };
+	struct pipe *pipe = &s->pipes[s->nr_pipes];
+	struct reading r = { .all = s, .pipe = pipe, .nr = nr, .failed = failed };
+	size_t before = names(s);
+	int status;
 
-	pipe->consumer = (struct consumer) { .ctx = &r, .branch = branch };
-	if (!pipe_open(pipe, path, options)) {
-		s->nr_pipes--;
+	*pipe = (struct pipe) { .consumer = { .ctx = &r, .branch = branch } };
+	if (!pipe_open(pipe, path, options))
 		return STATUS_FAILURE;
-	}
-	return pipe_run(pipe);
+	status = pipe_run(pipe);
+	if (status || names(s) > before)
+		s->nr_pipes++;
+	else
+		s->closed |= pipe_close(pipe);
+	return status;
 }
 
 static int by_score(const void *left, const void *right)
@@ -195,14 +215,13 @@ static void rank(struct suspects *s)
 int suspects_find(struct suspects *s, const struct options *options)
 {
 	int status = STATUS_OK;
+	unsigned int nr = 0;
 
 	s->forest.inlines = options->inlines;
 	s->pipes = mem_zalloc(s->nr_paths[0] + s->nr_paths[1], sizeof(*s->pipes));
 	for (unsigned int failed = 0; failed < 2; failed++) {
 		for (size_t i = 0; i < s->nr_paths[failed]; i++) {
-			struct pipe *pipe = &s->pipes[s->nr_pipes++];
-
-			status |= read_run(s, pipe, s->paths[failed][i], failed, options);
+			status = read_run(s, ++nr, failed, s->paths[failed][i], options);
 			if (status)
 				return status;
 		}
@@ -307,7 +326,7 @@ void suspects_show_json(const struct suspects *s, FILE *out)
 
 int suspects_free(struct suspects *s)
 {
-	int status = STATUS_OK;
+	int status = s->closed;
 
 	for (size_t i = 0; i < s->nr_pipes; i++)
 		status |= pipe_close(&s->pipes[i]);

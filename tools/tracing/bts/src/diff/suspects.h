@@ -35,7 +35,10 @@ struct suspect {
 /**
  * struct suspects - passed and failed runs
  * @paths:	the paths of the traces of passed runs and of failed runs
+ * @pipes:	the @nr_pipes traces whose functions are used by @forest or @list
+ * @closed:	the status of the other traces, which are already closed
  * @list:	outcomes, indexed by their number in @forest
+ * @placed:	number of outcomes in @list whose places are known
  * @ranked:	outcomes that occur in failed runs but not in all runs, highest score first; among
  *		equal scores, outcomes with @runtime are last
  */
@@ -45,9 +48,11 @@ struct suspects {
 	size_t		nr_paths[2];
 	struct pipe	*pipes;
 	size_t		nr_pipes;
+	int		closed;
 	struct suspect	*list;
 	size_t		nr;
 	size_t		room;
+	size_t		placed;
 	struct suspect	*ranked;
 	size_t		nr_ranked;
 };
