@@ -441,8 +441,8 @@ static int option(void *ctx, int option, const char *command)
 		if (*optarg && !*end && t->recordings.seconds > 0 &&
 		    t->recordings.seconds <= DELAY_MAX)
 			return STATUS_OK;
-		return msg_misuse(command, "--delay %s: not a number of seconds above 0, at most %d",
-				  optarg, DELAY_MAX);
+		return msg_misuse(command, "--delay %s: not a number of seconds up to %d", optarg,
+				  DELAY_MAX);
 	case 'c':
 		return msg_number(command, "--count", optarg, 1, &t->recordings.count);
 	}

@@ -5,7 +5,7 @@
  * the place, because this number is the same in each pass over the trace.
  *
  * gdb sees only one process. Unless the user chooses a process, gdb sees the process that ran last
- * before the place. gdb never sees the idle tasks, because PID 0 means any process in gdb's packets.
+ * before the place. gdb never sees the idle tasks, because PID 0 means any process in a packet.
  */
 #include <stdlib.h>
 #include <string.h>
