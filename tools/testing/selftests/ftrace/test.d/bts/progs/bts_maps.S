@@ -33,5 +33,5 @@ j_map:	jb	map
 #ifdef ENDS
 	EXIT	0 s_exit
 #endif
-spin:	nop
+spin:	.skip	512, 0x90	/* nop, as in bts_spin.S */
 j_spin:	jmp	spin

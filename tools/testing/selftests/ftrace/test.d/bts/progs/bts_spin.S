@@ -3,11 +3,14 @@
  * Take branches until a signal kills the program. Test cases start and stop tracing while the
  * program runs. The program is linked at three different addresses (bts_spin, bts_spin_a,
  * bts_spin_b), so that the address of a branch identifies its program.
+ *
+ * Take a branch only every 513 instructions. With a shorter loop, the program would take millions
+ * of branches while a test case sleeps, and an emulator would be busy with them for seconds.
  */
 #include "prog.h"
 
 	.text
 	.globl	_start
 _start:
-spin:	nop
+spin:	.skip	512, 0x90	/* nop */
 j_spin:	jmp	spin
