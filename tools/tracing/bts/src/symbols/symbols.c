@@ -191,7 +191,7 @@ const struct alias *sym_aliases(const struct sym *s, size_t *nr)
 	while (high < o->nr_aliases && o->aliases[high].addr == s->addr)
 		high++;
 	*nr = high - low;
-	return o->aliases + low;
+	return *nr ? o->aliases + low : NULL;
 }
 
 bool sym_is(const struct sym *s, const char *wanted)
