@@ -76,7 +76,7 @@ check "record: a small buffer loses nothing" waits
 
 loses() {
 	says 'lost [0-9,]* (ring buffer full)' \
-		bts record --no-block -m 4k -o t.dat -- ls -R /etc &&
+		bts record --no-block -m 4k -o t.dat -- ls -l /etc &&
 		bts report --no-lines t.dat >report.txt && grep -m 1 LOST report.txt
 }
 check "record: --no-block loses branches, and reports it" loses
