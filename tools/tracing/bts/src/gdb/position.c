@@ -130,15 +130,17 @@ static void parse_at(struct search *s, const char *at)
 static bool no_position(const struct search *s)
 {
 	const struct gdb_session *g = s->g;
+	const char *side = g->kernel ? "" : " in user space";
 
 	if (s->event)
 		msg_error("find", s->event, "no such event in the trace%s",
 			  g->tgid ? " of this process" : "");
 	else if (g->tgid)
-		msg_error("find", g->path, "no branch of process %d%s", g->tgid,
+		msg_error("find", g->path, "no branch of process %d%s%s", g->tgid, side,
 			  g->at ? " up to that time" : "");
 	else
-		msg_error("find", g->path, "no branch%s", g->at ? " up to that time" : "");
+		msg_error("find", g->path, "no branch%s%s", side,
+			  g->at ? " up to that time" : "");
 	return false;
 }
 
