@@ -639,6 +639,9 @@ static int read_records(struct perf_data *d, struct perf_rows *rows, struct writ
 			wait(d, h);
 	}
 	free(room);
+	/* The file may end exactly where a record ends. */
+	if (!ret && d->header.data.size > end - d->header.data.offset)
+		ret = damaged(d, "the file is truncated");
 	return ret;
 }
 
