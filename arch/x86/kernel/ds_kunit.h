@@ -14,7 +14,7 @@
 
 #include "ds_internal.h"
 
-/* The number of slots of the model's buffer, which differs from that of perf's buffer. */
+/* The number of slots in the model's buffer. It differs from the number in perf's buffer. */
 #define DS_TEST_SLOTS	1001U
 
 #define DS_TEST_KERNEL	0xffffffff00000000UL

@@ -158,7 +158,7 @@ bool gdb_find_position(struct gdb_session *g)
 		done = no_position(&s);
 	if (done)
 		find_threads(g, s.last);
-	/* If the file is damaged, report the damage, but show the run before the damage. */
+	/* If the file is damaged, report the damage, but still show the run up to it. */
 	pipe_close(&g->pipe);
 	if (done && !g->current)
 		msg_error("find", g->path, "the task of this event took no branch");

@@ -1064,7 +1064,7 @@ misused() {
 }
 
 # bts must report an invalid number in an option, a filter that matches nothing, an unknown function
-# and a missing trace. Without a mistake, there must be no message.
+# and a missing trace. If there is no mistake, bts must print no message.
 judge_misspelt() {
 	misused top -n -1 throws.dat && misused top -n '' throws.dat && misused replay -D 0 throws.dat &&
 		misused diff -n 1x throws.dat throws.dat || return 1
