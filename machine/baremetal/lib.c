@@ -192,7 +192,7 @@ const char *host(const char *command)
 	return reply;
 }
 
-/* Return the value of @name that `info bts` prints for CPU @cpu. If there is no value, fail. */
+/* Return the counter @name of CPU @cpu from the output of `info bts`. Fail if it is missing. */
 u64 info_bts(u32 cpu, const char *name)
 {
 	const char *s = host("hmp info bts");

@@ -162,7 +162,7 @@ void bts_wake(struct bts_instance *b)
 
 /*
  * Move held entries to the ring buffer while there is room and no other CPU holds older entries. If
- * @may is false, move all held entries, and drop those for which there is no room.
+ * @may is false, do not wait for other CPUs, and drop the entries for which there is no room.
  */
 static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may)
 {

@@ -64,10 +64,11 @@ DEFINE_PER_CPU(bool, bts_maps_due);
 #define BTS_PATH_MAX	3072
 
 /*
- * Interrupts are on again after at most BTS_VMAS mappings, or after 4 executable mappings, because
- * the file of a mapping may have many headers and notes to read.
+ * The maximum number of mappings to examine with interrupts off. An executable mapping counts as
+ * BTS_VMA_EXEC mappings, because its file may have many headers and notes to read.
  */
 #define BTS_VMAS	64
+#define BTS_VMA_EXEC	16
 
 /**
  * struct bts_path - a CPU's memory for a row
@@ -400,9 +401,11 @@ static unsigned long bts_map_existing(struct mm_struct *mm, unsigned long at,
 	for_each_vma(vmi, vma) {
 		if (nr >= BTS_VMAS)
 			return vma->vm_start;
-		nr += vma->vm_flags & VM_EXEC ? BTS_VMAS / 4 : 1;
-		if (!(vma->vm_flags & VM_EXEC))
+		if (!(vma->vm_flags & VM_EXEC)) {
+			nr++;
 			continue;
+		}
+		nr += BTS_VMA_EXEC;
 		bts_map_of(&m, vma, path);
 		bts_map_existing_row(&m, path);
 	}

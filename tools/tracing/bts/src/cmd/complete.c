@@ -16,7 +16,8 @@
  * Print only this column for an option that the user has typed, because options may be bundled:
  *
  *	-o, --output, -uo	-> FILE
- *	-u, -ofile, --output=	-> nothing, because the next word is no argument
+ *	-u			-> nothing, because -u has no argument
+ *	-ofile, --output=	-> nothing, because the word contains the argument
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -142,7 +143,7 @@ static const char *argument_of(const struct list *l, const char *name)
 	return "";
 }
 
-/* Return the kind of the argument that follows the word, or "" if the next word is no argument. */
+/* Return the kind of argument that the next word must be, or "" if @word needs no next word. */
 static const char *argument_after(const struct list *l, const char *word)
 {
 	char name[] = "-?";
@@ -154,7 +155,7 @@ static const char *argument_after(const struct list *l, const char *word)
 		name[1] = *word;
 		argument = argument_of(l, name);
 	}
-	/* If the argument is in the word itself, the next word is no argument. */
+	/* The rest of the word is the argument. */
 	return *word && word[1] ? "" : argument;
 }
 

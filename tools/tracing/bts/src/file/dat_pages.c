@@ -159,6 +159,7 @@ const uint8_t *dat_pages_next(struct dat_pages *p)
 	uint32_t size = p->cpu->page_size;
 	const uint8_t *page;
 
+	/* The page size may be 0. dat_pages_open() has reported this, and there are no pages. */
 	while (!p->pages_size || p->next + size > p->pages_size) {
 		if (p->next < p->pages_size) {
 			dat_damage(p->dat, p->page_offset + p->next,

@@ -118,10 +118,24 @@ static const char *set_side(struct options *o, const char *name)
 	return NULL;
 }
 
+typedef bool (*parser)(struct options *o, const char *text);
+
+static parser parser_of(const char *name)
+{
+	static const struct { const char *name; parser parse; } parsers[] = {
+		{ "pid", parse_pids }, { "cpu", parse_cpus }, { "time", parse_time },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(parsers); i++)
+		if (!strcmp(name, parsers[i].name))
+			return parsers[i].parse;
+	return NULL;
+}
+
 const char *options_set(struct options *o, const char *name, const char *value)
 {
-	bool pid = !strcmp(name, "pid"), cpu = !strcmp(name, "cpu"), valid;
 	char **string = string_of(o, name);
+	parser parse = parser_of(name);
 
 	if (!strcmp(name, "user") || !strcmp(name, "kernel"))
 		return set_side(o, name);
@@ -129,13 +143,13 @@ const char *options_set(struct options *o, const char *name, const char *value)
 		o->inlines = true;
 		return NULL;
 	}
-	if (!string && !pid && !cpu && strcmp(name, "time"))
+	if (!string && !parse)
 		return "no such filter";
 	if (!value)
 		return "needs a value";
-	valid = string ? set_string(string, value) : pid ? parse_pids(o, value) :
-		cpu ? parse_cpus(o, value) : parse_time(o, value);
-	return valid ? NULL : "not a valid value";
+	if (string ? set_string(string, value) : parse(o, value))
+		return NULL;
+	return "not a valid value";
 }
 
 void options_free(struct options *o)

@@ -1064,7 +1064,7 @@ misused() {
 }
 
 # bts must report an invalid number in an option, a filter that matches nothing, an unknown function
-# and a missing trace. If there is no mistake, bts must print no message.
+# and a missing trace. A correct command must print no message.
 judge_misspelt() {
 	misused top -n -1 throws.dat && misused top -n '' throws.dat && misused replay -D 0 throws.dat &&
 		misused diff -n 1x throws.dat throws.dat || return 1
@@ -1232,9 +1232,8 @@ judge_far() {
 	[ "$(wc -l <"$work/theirs")" -gt 100 ] && [ ! -s "$work/ours" ]
 }
 
-# No trace may have a gap, because each straight run must match the code. While
-# filtered.dat was recorded, the hardware's buffer wrapped around. The first program of moved.dat no
-# longer exists.
+# No trace may have a gap, because each straight run must match the code. While filtered.dat was
+# recorded, the hardware's buffer wrapped around. The first program of moved.dat no longer exists.
 judge_gaps() {
 	for trace in *.dat; do
 		case $trace in
