@@ -12,6 +12,7 @@
 #	# A. Facilities		a group of patches begins
 #	0001-NAME.patch		a message, and any hunks in existing files
 #	+ PATH			a new file in the commit of the patch above
+#	+ NAME.[ch]		NAME.c and NAME.h
 #	+ DIR			all files in DIR that no line above lists
 #
 # An override begins with lines "drop FILE N..." or "drop FILE all", which list the hunks to leave
@@ -31,7 +32,8 @@ patches_base() {
 patches_of() {
 	[ ! -e "$top/patches/$1/series" ] ||
 		sed -n -e '1i group 0' -e "s|^[^#+ ].*|patch patches/$1/&|p" "$top/patches/$1/series"
-	sed -n -e 's|^[^#+ ].*|patch patches/linux/&|p' -e 's/^# \([A-Z]\)\. .*/group \1/p' -e 's/^+ /file /p' \
+	sed -n -e 's|^[^#+ ].*|patch patches/linux/&|p' -e 's/^# \([A-Z]\)\. .*/group \1/p' \
+		-e 's/^+ \(.*\)\[ch\]$/file \1c\nfile \1h/p; t' -e 's/^+ /file /p' \
 		"$top/patches/linux/series"
 }
 
