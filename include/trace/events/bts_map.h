@@ -2,8 +2,9 @@
 /*
  * This event shows that a task has created, moved or enlarged an executable mapping, or has
  * made a mapping executable. A tool needs the event to find the symbols of the mapped
- * addresses. If two mappings overlap, the later mapping applies. See
- * Documentation/trace/bts-internals.rst.
+ * addresses. After exec(), the event contains the task's new name (comm), which the next
+ * bts_departs may report much later. If two mappings overlap, the later mapping applies.
+ * See Documentation/trace/bts-internals.rst.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM bts
@@ -25,6 +26,7 @@ TRACE_EVENT(bts_map,
 	TP_ARGS(p, m),
 
 	TP_STRUCT__entry(
+		__array(	char,		comm,	TASK_COMM_LEN	)
 		__field(	pid_t,		pid			)
 		__field(	pid_t,		tgid			)
 		__field(	u64,		addr			)
@@ -39,6 +41,7 @@ TRACE_EVENT(bts_map,
 	),
 
 	TP_fast_assign(
+		memcpy(__entry->comm, p->comm, TASK_COMM_LEN);
 		__entry->pid		= p->pid;
 		__entry->tgid		= p->tgid;
 		__entry->addr		= m->addr;

@@ -118,6 +118,7 @@ static unsigned int bts_fill_map(struct trace_event_raw_bts_map *row, struct tas
 		.__data_loc_path = len << 16 |
 			offsetof(struct trace_event_raw_bts_map, __data),
 	};
+	memcpy(row->comm, p->comm, TASK_COMM_LEN);
 	memcpy(row->build_id, m->build_id, BUILD_ID_SIZE_MAX);
 	memcpy(row->__data, m->path, len);
 	return sizeof(*row) + len;

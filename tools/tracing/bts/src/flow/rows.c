@@ -151,9 +151,13 @@ static int map(struct pipe_private *v, struct task *t, const struct batch *b, bo
 	struct row row = { .type = ROW_MAP, .cpu = b->cpu, .ts = b->ts };
 	struct object_key key = {};
 	struct map m = {};
-	char path[4096], text[4096 + 64];
+	char path[4096], text[4096 + 64], comm[16];
 	uint32_t length = 0;
 
+	/* Older traces do not have this field. */
+	string(f, b, "comm", comm, sizeof(comm));
+	if (comm[0])
+		task_named(v, t, comm);
 	string(f, b, "path", path, sizeof(path));
 	key.path = path;
 	key.build_id_size = number(f, b, "build_id_size");

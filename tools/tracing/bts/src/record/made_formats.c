@@ -83,17 +83,18 @@ static const char arrives[] = COMMON
 	"REC->tgid, REC->user_ip\n";
 
 static const char map[] = COMMON
-	FIELD("pid_t pid", 8, 4, 1)
-	FIELD("pid_t tgid", 12, 4, 1)
-	FIELD("u64 addr", 16, 8, 0)
-	FIELD("u64 len", 24, 8, 0)
-	FIELD("u64 offset", 32, 8, 0)
-	FIELD("u64 inode", 40, 8, 0)
-	FIELD("u32 maj", 48, 4, 0)
-	FIELD("u32 min", 52, 4, 0)
-	FIELD("u32 build_id_size", 56, 4, 0)
-	FIELD("u8 build_id[20]", 60, 20, 0)
-	FIELD("__data_loc char[] path", 80, 4, 0)
+	FIELD("char comm[16]", 8, 16, 0)
+	FIELD("pid_t pid", 24, 4, 1)
+	FIELD("pid_t tgid", 28, 4, 1)
+	FIELD("u64 addr", 32, 8, 0)
+	FIELD("u64 len", 40, 8, 0)
+	FIELD("u64 offset", 48, 8, 0)
+	FIELD("u64 inode", 56, 8, 0)
+	FIELD("u32 maj", 64, 4, 0)
+	FIELD("u32 min", 68, 4, 0)
+	FIELD("u32 build_id_size", 72, 4, 0)
+	FIELD("u8 build_id[20]", 76, 20, 0)
+	FIELD("__data_loc char[] path", 96, 4, 0)
 	"\nprint fmt: \"pid=%d tgid=%d addr=0x%llx len=0x%llx offset=0x%llx dev=%u:%u "
 	"inode=%llu path=%s\", REC->pid, REC->tgid, REC->addr, REC->len, REC->offset, "
 	"REC->maj, REC->min, REC->inode, __get_str(path)\n";
@@ -103,7 +104,7 @@ _Static_assert(offsetof(struct made_pack, format) == 34 && sizeof(struct made_pa
 _Static_assert(offsetof(struct made_lost, cause) == 24, "as in lost[]");
 _Static_assert(offsetof(struct made_departs, voluntary) == 52, "as in departs[]");
 _Static_assert(offsetof(struct made_arrives, user_ip) == 32, "as in arrives[]");
-_Static_assert(offsetof(struct made_map, path) == 80, "as in map[]");
+_Static_assert(offsetof(struct made_map, path) == 96, "as in map[]");
 
 static void add_format(struct bytes *content, const char *name, int id, const char *fields)
 {

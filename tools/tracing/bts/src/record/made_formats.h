@@ -67,6 +67,7 @@ struct made_arrives {
 /* The path and its terminating 0 follow this structure. */
 struct made_map {
 	struct made_entry entry;
+	char		comm[NAME_LENGTH];
 	int32_t		pid, tgid;
 	uint64_t	addr, len, offset, inode;
 	uint32_t	maj, min, build_id_size;

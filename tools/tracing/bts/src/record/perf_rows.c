@@ -201,9 +201,15 @@ void perf_rows_lost(struct perf_rows *rows, struct perf_out *out, const struct p
 	rows->losses++;
 }
 
-static void put_map(struct perf_out *out, int tid, uint64_t ts, struct perf_map *map)
+static void put_map(struct perf_rows *rows, struct perf_out *out, int tid, uint64_t ts,
+		    struct perf_map *map)
 {
+	const struct perf_task *t = perf_task_find(rows, tid);
+
 	map->row.entry.pid = tid;
+	memset(map->row.comm, 0, sizeof(map->row.comm));
+	if (t)
+		memcpy(map->row.comm, t->comm, sizeof(t->comm));
 	pages_row(out->pages, ts, &map->row, map->size);
 }
 
@@ -211,7 +217,7 @@ static void put_maps(struct perf_rows *rows, struct perf_out *out, int pid, uint
 {
 	put_departs(rows, out);
 	for (struct perf_map *map = perf_task_get(rows, pid, pid)->maps; map; map = map->next)
-		put_map(out, pid, ts, map);
+		put_map(rows, out, pid, ts, map);
 }
 
 void perf_rows_process(struct perf_rows *rows, struct perf_out *out, int pid, uint64_t ts)
@@ -308,7 +314,8 @@ static void map(struct perf_rows *rows, struct perf_out *out, struct made_map *r
 	    (h->misc & PERF_RECORD_MISC_MMAP_DATA) || path >= end)
 		return;
 	put_departs(rows, out);
-	put_map(out, row->pid, ts, perf_task_map(rows, row, path, strnlen(path, end - path)));
+	put_map(rows, out, row->pid, ts,
+		perf_task_map(rows, row, path, strnlen(path, end - path)));
 }
 
 static void record_mmap(struct perf_rows *rows, struct perf_out *out,

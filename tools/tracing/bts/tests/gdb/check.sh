@@ -198,7 +198,10 @@ judge_window() {
 	[ "$blocks" -gt 50 ] && [ "$blocks" -lt 7000 ]
 }
 
+# A program has its own name from its exec() on, even if it is never preempted.
 judge_pid() {
+	"$bts" report --no-lines both.dat | grep 'bts_map: .*/true$' >"$work/text"
+	says '^ *true-' || return 1
 	pid=$("$bts" report --no-lines both.dat | sed -n 's/^ *true-\([0-9]*\) .*/\1/p' | head -n 1)
 	in_gdb both.dat --pid "$pid" -- 'info inferiors' && says "process $pid (true) " \
 		"^\* 1 *process $pid " || return 1
