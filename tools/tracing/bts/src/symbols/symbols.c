@@ -237,6 +237,8 @@ static const char *kallsyms_line(char *line, uint64_t *addr, char *type)
 /* Report whether the kernel's linker script may define this name (see scripts/kallsyms.c). */
 static bool is_bound(const char *name)
 {
+	if (name[0] != '_')
+		return false;
 	return !fnmatch("__*_start", name, 0) || !fnmatch("__*_end", name, 0) ||
 	       !strncmp(name, "__start_", 8) || !strncmp(name, "__stop_", 7) ||
 	       !strncmp(name, "__end_", 6) || !strcmp(name, "_text") ||
