@@ -5,9 +5,9 @@ Compare TRACE with COPY, in which N processes repeat the run of TRACE at differe
 
     clones.py BTS TRACE COPY N
 
-generate.c has made COPY from TRACE, with BTS_PROCESSES=N. In process K, the PIDs are 1000 * K
-higher than in TRACE, and the files are mapped 4096 * K bytes higher. Each branch, and each call of
-main(), must have the same names as in TRACE.
+generate.c made COPY from TRACE, with BTS_PROCESSES=N. In process K, the PIDs are 1000 * K
+higher than in TRACE, and the files are mapped 4096 * K bytes higher. Each branch, and each call
+within main(), must have the same names as in TRACE.
 """
 import csv
 import subprocess
@@ -53,7 +53,7 @@ def at(bts, trace, pid, address):
 
 
 def calls(bts, trace, pid):
-    """Return the lines of main()'s calls. Remove the names of tasks, and lines with addresses."""
+    """Return the lines of main()'s calls, without task names, and without lines with addresses."""
     replay = subprocess.run([bts, "replay", "-F", "main", "--pid", str(pid), trace],
                             stdout=subprocess.PIPE, text=True)
     return [line[:25] + line[49:] for line in replay.stdout.splitlines()

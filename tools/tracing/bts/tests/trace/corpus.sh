@@ -3,22 +3,22 @@
 #
 # Test bts with real-world programs: corpus.sh build|record|judge DIR BTS
 #
-# Run "build" and "judge" on the host, and "record" in a guest. Traces must not contain gaps. Stacks
-# may be guessed only if the program has fibers, goroutines or coroutines. The calls within an
-# object are compared with the calls that callgrind counts (arcs.py). The calls differ in these
-# cases:
+# Run "build" and "judge" on the host, and "record" in a guest. Traces must not contain gaps. bts
+# may guess stacks only if the program has fibers, goroutines or coroutines. The calls within an
+# object are compared with the calls that callgrind counts (arcs.py). The counts differ for these
+# reasons:
 #
-#  - Function A jumps to function B, and B jumps back to the beginning of A. callgrind counts this
+#  - If function A jumps to function B, and B jumps back to the beginning of A, callgrind counts the
 #    second jump as a call, but bts as a loop. Our programs are built without such jumps.
-#  - Callgrind does not count all jumps into code without symbols.
+#  - callgrind misses some jumps into code without symbols.
 #  - The guest's processor and heap addresses differ from the host's. So branches differ in code
 #    that depends on the processor's model, and in hash tables with addresses as keys.
 #
-# Therefore at least 97 % of the calls must equal callgrind's in Debian's stripped programs, and all
-# calls in most other programs. The calls of 32-bit programs and of Go programs are not compared,
-# because valgrind does not run them here. Static programs are not compared, because they depend on
-# the processor's model. Jumps between stacks, and jumps out of signal handlers, are tested by
-# judge.sh.
+# Therefore bts and callgrind must agree on at least 97 % of the calls in Debian's stripped
+# programs, and on all calls in most other programs. The calls of 32-bit programs and of Go programs
+# are not compared, because valgrind does not run them here. Static programs are not compared,
+# because they depend on the processor's model. judge.sh tests jumps between stacks, and jumps out
+# of signal handlers.
 
 set -u
 
@@ -34,8 +34,8 @@ cc1=$(gcc -print-prog-name=cc1)
 compilers='gcc clang'
 linkers='bfd lld'
 
-# Columns: name; permitted guesses of stacks (none or any); minimum percentage of calls in an object
-# that equal callgrind's calls, or -; name of this object, or -; command.
+# Columns: name; whether stacks may be guessed (none or any); minimum percentage of the calls in an
+# object on which callgrind must agree, or -; name of this object, or -; command.
 list() {
 	for compiler in $compilers; do
 		for linker in $linkers; do
@@ -76,7 +76,7 @@ library() {
 	ldconfig -p | sed -n "s/.*[[:space:]]$1[-.].* => //p" | head -n 1
 }
 
-# alone COMMAND...: run COMMAND with an environment that is the same in the guest and on the host.
+# alone COMMAND...: run COMMAND with the same environment in the guest and on the host.
 alone() {
 	env -i PATH=/usr/bin:/bin LC_ALL=C PYTHONHASHSEED=0 GOMAXPROCS=1 GOGC=off "$@"
 }
@@ -86,7 +86,7 @@ alone() {
 build_calls() {
 	for compiler in $compilers; do
 		for linker in $linkers; do
-			# Use DWARF 4, because valgrind 3.19 cannot read clang's DWARF 5 of C++.
+			# Use DWARF 4, because valgrind 3.19 cannot read clang's DWARF 5 for C++.
 			flags="-gdwarf-4 -fno-inline -fno-optimize-sibling-calls -fuse-ld=$linker"
 			# shellcheck disable=SC2086 # options
 			{
@@ -152,7 +152,7 @@ record() {
 
 # ---- judge -----------------------------------------------------------------------------
 
-# same_calls OBJECT PERCENT COMMAND...: PERCENT of the calls in OBJECT must equal callgrind's calls.
+# same_calls OBJECT PERCENT COMMAND...: callgrind must agree on PERCENT % of the calls in OBJECT.
 same_calls() {
 	object=$1
 	percent=$2
@@ -191,7 +191,7 @@ judge_one() { # NAME GUESSES PERCENT OBJECT COMMAND...
 		"$branches" "$gaps" "${guessed:-0}" "$calls")"
 }
 
-# judge_tree NAME TOLD: NAME.dat must have the same call tree as the program TOLD prints.
+# judge_tree NAME TOLD: NAME.dat must contain the call tree that the program TOLD prints.
 judge_tree() {
 	alone "./$2" >tree.told &&
 		"$bts" replay "$1.dat" >tree.replay && "$trace/tree.py" tree.replay tree.told
@@ -210,7 +210,7 @@ judge() {
 	done
 	judge_tree go told-go
 	"$trace/plt.py" "$bts" 32-bit-plt
-	result $? "names of procedure linkage in a 32-bit program"
+	result $? "names of PLT stubs in a 32-bit program"
 	echo "1..$n"
 	exit "$failed"
 }

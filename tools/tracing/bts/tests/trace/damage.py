@@ -3,15 +3,15 @@
 #
 # Run the tool on bad input: damage.py SERVE RUNS PROGRAMS CALLS TRACE [SMALL...]
 #
-# Truncate TRACE at 1,000 positions. In total, make RUNS copies of TRACE and the SMALL traces, and
+# Truncate TRACE at 1,000 positions. Make RUNS copies (in total) of TRACE and the SMALL traces, and
 # damage each copy at random. CALLS is the program that was recorded in the last trace. Make
 # (RUNS / 10) copies of CALLS, and damage each copy at random. SERVE is serve.c, linked with the
-# tool. The tool should be built with SAN=1. Each command must exit by itself. If a command fails,
-# it must print a message with the name of the file and the reason. If TRACE is truncated, the tool
-# must read only the first branches of each CPU. If TRACE is not damaged, each command must free all
-# memory. The folder PROGRAMS contains two programs that use libbts, also built with SAN=1. The
-# program "ask" reads several traces at once. The program "memory" reads a trace while requests for
-# memory fail. Print KTAP.
+# tool. The tool should be built with SAN=1. No command may crash or hang. If a command fails, it
+# must print a message with the name of the file and the reason. The branches that the tool reads
+# from a truncated TRACE must be the first branches of each CPU. If TRACE is not damaged, each
+# command must free all memory. The folder PROGRAMS contains two programs that use libbts, also
+# built with SAN=1: "ask" reads several traces at once, and "memory" reads a trace while memory
+# allocations fail. Print KTAP.
 
 import collections
 import concurrent.futures
@@ -96,7 +96,7 @@ def verdict(what, status, err):
     "bts: what: which file: why"."""
     text = err.decode(errors="replace")
     if status is None:
-        return "%s: ended badly\n%s" % (what, text)
+        return "%s: crashed or timed out\n%s" % (what, text)
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     if status and not any(line.startswith("bts: ") and line.count(": ") >= 2 for line in lines):
         return "%s: no message" % what
@@ -115,7 +115,7 @@ def cut(servers, data, whole, size):
     for i, (cpu, shown) in enumerate(sorted(cpus.items())):
         other = whole.get(cpu) if status == 0 else sorted(whole.items())[i][1]
         if not wrong and (other is None or shown != other[:len(shown)]):
-            wrong = "cut at %d: CPU %s is not a beginning" % (size, cpu)
+            wrong = "cut at %d: CPU %s does not show its first branches" % (size, cpu)
     return wrong
 
 
@@ -251,18 +251,18 @@ def main():
                     pool.map(lambda s: cut(servers, contents[0], whole, s), sizes))
         results.add("damaged %d times" % runs,
                     pool.map(lambda n: damage(servers, traces, contents, n), range(runs)))
-        results.add("its program damaged %d times" % (runs // 10),
+        results.add("the program damaged %d times" % (runs // 10),
                     [pool.submit(whole_program, servers, traces[-1], calls, program).result()] +
                     list(pool.map(lambda n: damage_program(servers, traces[-1], calls, program, n),
                                   range(runs // 10))))
-        results.add("a program that is a FIFO now",
+        results.add("a program that was replaced by a FIFO",
                     [pool.submit(pipe_instead, servers, traces[-1], calls).result()])
         results.add("no command leaks memory",
                     pool.map(lambda n: leak(leak_servers, traces, command(traces, n)),
                              range(len(COMMANDS))))
     results.add("libbts gives the same answers in several threads",
                 [library(os.path.join(programs, "ask"), 2 * traces, 1)])
-    results.add("libbts returns that there is no memory",
+    results.add("libbts returns an error if an allocation fails",
                 [library(os.path.join(programs, "memory"), traces[1:2], 0)])
     servers.end()
     leak_servers.end()

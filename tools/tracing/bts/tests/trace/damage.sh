@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Run damage.py on traces of each kind: damage.sh DIR SERVE. DIR contains calls.dat and loads.dat,
-# which record.sh recorded. SERVE is serve.c, linked with the tool's library, which is in the same
-# folder. Print KTAP.
+# Run damage.py on several kinds of traces: damage.sh DIR SERVE. DIR contains calls.dat and
+# loads.dat, which record.sh recorded. SERVE is the program that was built from serve.c. The folder
+# of SERVE also contains the tool's library. Print KTAP.
 #
-# Most of a trace consists of formats and symbols, and the whole trace is compressed, so random
-# damage seldom reaches a branch. Therefore small traces are also made, with and without
-# compression, with packs and with an entry for each branch.
+# Most of a trace consists of formats and symbols, and the trace is compressed, so random damage
+# seldom reaches a branch. Therefore also generate small traces: two with packs, with and without
+# compression, and one without compression that has an entry for each branch.
 
 set -eu
 

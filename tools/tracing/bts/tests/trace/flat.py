@@ -4,8 +4,8 @@
 
 OURS is the output of `bts top --json -n 0`. THEIRS are the files of `callgrind --dump-instr=yes`,
 one for each process. Without symbols, the profiles disagree about where a function begins. So
-for each function that bts knows, flat.py adds up callgrind's counts of the single instructions up
-to the next function. Only .text is compared, because callgrind assigns no object to the stubs
+for each function that bts knows, flat.py adds up callgrind's counts of all instructions up to the
+next function. Only .text is compared, because callgrind assigns no object to the stubs
 of the PLT. The counts of callgrind include the iterations of a REP instruction. BTS cannot see
 these iterations, so flat.py counts one execution of a REP instruction for each execution of the
 next instruction.

@@ -7,10 +7,10 @@
  *
  * The trace is used for measurements, and to test packs on a kernel without packs. Rows of mappings
  * are written once. Rows of task switches are written in each repetition, with later times.
- * Formats, symbols and names are copied from IN. With N, each Nth pack is left out, as if the ring
- * buffer had been overwritten. With addresses FROM, each Nth branch from one of these addresses is
- * left out without a loss row, as if the hardware had lost the branch. The program prints the
- * number of branches that are left out. These environment variables change the trace:
+ * Formats, symbols and names are copied from IN. With N, but without FROM, every Nth pack is left
+ * out, as if the ring buffer had been overwritten. With FROM, every Nth branch from one of these
+ * addresses is left out instead, without a loss row, as if the hardware had lost the branch. The
+ * number of left-out branches is printed. These environment variables change the trace:
  *
  *	BTS_WRONG=1		do not leave these branches out, but let each begin at the target
  *				of the previous branch, similar to erratum AAJ122
@@ -24,7 +24,7 @@
  *				N branches. Each branch gets its own time, so use this with entries
  *	BTS_IDLE=1		write the branches of the first CPU for this CPU and for CPU 1000,
  *				with the same times, as branches of idle tasks
- *	BTS_INDEX=N		make chunks of N pages, and add the index of bts record
+ *	BTS_INDEX=N		make chunks of N pages, and add an index, as bts record does
  *	BTS_SHIFT=HEX		add HEX to all addresses below 4 GB, as if the program at these
  *				addresses were the kernel
  *	BTS_KALLSYMS=FILE	add the symbols in FILE to the symbols of the trace
@@ -391,7 +391,7 @@ static void fail(const struct error *error)
 	exit(msg_error(NULL, NULL, "%s", error_text(error)));
 }
 
-/* Write the entries of a CPU, each of them once. Return: the time of the last row. */
+/* Write the entries of a CPU for one repetition. Return: the time of the last row. */
 static uint64_t pass(struct out *o, struct dat *dat, struct dat_cpu *cpu,
 		     const struct layout *layout, uint64_t shift, bool first)
 {

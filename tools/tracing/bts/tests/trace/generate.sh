@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
 #
-# Source this file to define build_generate, which builds the program $work/generate, unless the
-# program exists. The program repeats the branches of a trace, or leaves some of them out. The
-# variable $progs must contain the path of tests/trace/progs. The script machine/bench/tool uses this
-# file, too.
+# Source this file to define build_generate, which builds the program $work/generate if it does not
+# exist. The program copies a trace, and repeats or leaves out branches. The variable $progs must
+# contain the path of tests/trace/progs. The script machine/bench/tool sources this file, too.
 
 # shellcheck disable=SC2154 # the caller has set $progs and $work
 build_generate() {

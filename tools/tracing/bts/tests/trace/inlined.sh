@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Test the option --inline. This file is sourced by judge.sh in the directory with the traces, after
-# judge.sh has set $bts, $progs and $work.
+# Test the option --inline. judge.sh sets $bts, $progs and $work, and then sources this file in the
+# directory with the traces.
 #
 # shellcheck disable=SC2154
 
@@ -14,8 +14,8 @@ entries() {
 		-e 's/^.\{49\}\( *[a-z]*\)()\( {\|;\)$/\1/p'
 }
 
-# With --inline, the call tree must equal the call tree of a program without inlining, and contain
-# all instructions.
+# With --inline, the call tree must equal the call tree of a build without inlining, and the tree
+# must still contain all instructions.
 judge_inline() {
 	entries inlines-not >"$work/a"
 	[ "$(wc -l <"$work/a")" -eq 34 ] || return 1

@@ -41,8 +41,8 @@ newest() {
 	command -v "$1" || find /usr/bin -name "$1-[0-9]*" | sort -V | tail -n 1
 }
 
-# judge NAME NEEDS WORDS COMMAND...: run a test. NEEDS is the name of a program that must be
-# installed, or -.
+# judge NAME NEEDS TITLE COMMAND...: run a test. BTS_JUDGES selects tests by NAME. NEEDS is the name
+# of a program that must be installed, or -.
 judge() {
 	name=$1
 	needs=$2
@@ -63,7 +63,7 @@ judge() {
 	fi
 }
 
-# Print the number of instructions of each function, as counted by valgrind. Add up recursive calls.
+# Print valgrind's number of instructions of each function, including all levels of a recursion.
 callgrind_counts() {
 	valgrind --tool=callgrind --skip-plt=no --compress-strings=no --compress-pos=no \
 		--callgrind-out-file="$work/cg" "$@" >/dev/null 2>&1 || return 1
@@ -85,7 +85,7 @@ for line in sys.stdin:
 		sort
 }
 
-# own_functions PROGRAM: print the functions in the source of PROGRAM.
+# own_functions PROGRAM: print the functions that the source of PROGRAM defines.
 own_functions() {
 	nm -C --defined-only "$1" | awk '$2 ~ /[tT]/ { sub(/\(.*/, "", $3); print $3 }' |
 		grep -v '^_\|^frame_dummy\|^register_tm\|^deregister_tm' | sort -u
@@ -137,7 +137,7 @@ same_names() {
 	bts_counts calls.dat calls | join - "$work/own" | cmp -s - "$work/ours"
 }
 
-# stripped: make bare.dat, a copy of calls.dat with the stripped program in its archive.
+# stripped: copy calls.dat to bare.dat, and put the stripped program into the archive of bare.dat.
 stripped() {
 	id=$(readelf -n calls | sed -n 's/.*Build ID: //p')
 	rest=${id#??}
@@ -152,8 +152,8 @@ stripped() {
 	! same_names "$work/bare.dat"
 }
 
-# The functions of a stripped program must have the same counts and the same tree, although their
-# names are addresses.
+# If a program is stripped, its functions are named by their addresses, but must have the same
+# counts and the same tree.
 judge_nameless() {
 	stripped || return 1
 	nm calls | sed -n 's/^0*\([0-9a-f]*\) [tT] \(.*\)/[calls+0x\1] \2/p' | sort >"$work/names"
@@ -233,7 +233,7 @@ judge_plt() {
 	done
 }
 
-# gcov_counts FILE ARGUMENT...: print gcov's lines and counts after a run with each argument.
+# gcov_counts FILE ARGUMENT...: run with each ARGUMENT, and write gcov's lines and counts to FILE.
 gcov_counts() {
 	list=$1
 	shift
@@ -268,9 +268,9 @@ judge_gcov() {
 
 five='calls-O0.dat calls-O0-.dat calls-O0-1.dat calls-O0-2.dat calls-O0-3.dat'
 
-# If bts cover reads five traces, the result must equal the counts of gcov, and must also equal
-# the sums of the counts that bts cover finds in each trace. If a line was never executed, all jumps
-# of the line must have the count "-". In any other line, at least one count must be a number.
+# If bts cover reads five traces, its counts must equal gcov's counts, and must also equal the sums
+# of the counts for the individual traces. If a line was never executed, all jumps of the line must
+# have the count "-". In any other line, at least one count must be a number.
 judge_five() {
 	gcov_counts "$work/gcov5" 8 '' 1 2 3
 	# shellcheck disable=SC2086 # a list
@@ -343,7 +343,7 @@ judge_vmlinux() {
 		>"$work/bill" && grep -q ' 0 gaps' "$work/bill" && same_lines "$work/info.k" &&
 		! "$bts" cover -f lcov -k --vmlinux "$bts" "$work/lifted.dat" 2>"$work/said" &&
 		grep -q '^bts: read lines: ' "$work/said" || return 1
-	# Accept the program as vmlinux with its own build ID, and refuse it with another build ID.
+	# bts must accept the program as vmlinux only with the build ID of the recorded kernel.
 	objcopy -O binary --only-section=.note.gnu.build-id calls-static \
 		"$work/lifted.dat.archive/notes" &&
 		"$bts" cover -f lcov -k --vmlinux calls-static -o "$work/info.k" \
@@ -375,8 +375,8 @@ drcov() {
 		PYTHON
 }
 
-# In the file's table, the base must be the file's first address. The base plus an offset must be an
-# address that nm prints. The kernel's base must not depend on which code was executed.
+# In drcov's table of files, the base must be the program's first address, so that the base plus a
+# block's offset is an address that nm prints. The kernel's base must be the same in all traces.
 judge_drcov() {
 	first=$(readelf -lW calls-static | awk '$1 == "LOAD" { print substr($3, 3); exit }' | sed 's/^0*//')
 	main=$(nm calls-static | sed -n 's/^0*\([0-9a-f]*\) T main$/\1/p')
@@ -446,7 +446,7 @@ judge_call_lines() {
 	done
 }
 
-# The order of functions, lines and calls must not depend on the addresses of the tool's memory.
+# The order of functions, lines and calls must not depend on where the tool allocates memory.
 judge_order() {
 	for trace in throws loads; do
 		"$bts" dump -f callgrind -o "$work/out" "$trace.dat" >/dev/null &&
@@ -491,7 +491,7 @@ judge_flame() {
 		PYTHON
 }
 
-# Even if a trace lacks the branches out of the kernel, the frames of the kernel must end.
+# Even if a trace lacks the branches back to user space, no kernel frame may stay on the stack.
 judge_filtered() {
 	for trace in calls-O0 filtered; do
 		"$bts" dump -f folded "$trace.dat" 2>"$work/said" |
@@ -578,8 +578,8 @@ judge_stacks() {
 }
 
 # The program told-PROGRAM, which is built with -finstrument-functions, must print the same calls as
-# bts replay. The outermost calls must contain all instructions. Stacks may be guessed only in
-# fibers.dat, because fibers.c leaves several stacks at the same address.
+# bts replay. The outermost calls must contain all instructions. bts may guess stacks only in
+# fibers.dat, because fibers.c leaves several stacks at the same code address.
 judge_tree() { # TRACE PROGRAM
 	"./told-$2" >"$work/told" && "$bts" replay "$1.dat" >"$work/replay" &&
 		"$progs/../tree.py" "$work/replay" "$work/told" "told-$2" || return 1
@@ -660,8 +660,8 @@ jumps() {
 	"$bts" replay --json "$@" | sed -n 's/.*"call":"\([^"]*\)".*"jump"}$/\1/p' | sort -u
 }
 
-# The task moves between two CPUs. With only one of them, the call tree must not show a jump where
-# branches on the other CPU are hidden.
+# The task moves between two CPUs. If only one CPU is shown, the call tree must not show a jump
+# where branches on the other CPU are hidden.
 judge_moves() {
 	build_generate || return 1
 	ln -sf "$dir/calls-O0.dat.archive" "$work/moves.dat.archive"
@@ -680,9 +680,8 @@ judge_moves() {
 	done
 }
 
-# Each function that is called in the dump must also be in the dump. This includes functions that
-# are inlined and have no code of their own. Calls of the kernel do not count, because these traces
-# contain only user space.
+# Each callee in the dump must also be a function in the dump, even if the callee is inlined and has
+# no code of its own. Ignore calls into the kernel, because these traces contain only user space.
 judge_inline_callees() {
 	for trace in inlines throws; do
 		"$bts" dump -f callgrind --inline -o "$work/dump" "$trace.dat" >/dev/null &&
@@ -715,7 +714,7 @@ judge_idle() {
 		grep -o '"level".*' >"$work/a"
 	grep -o '"level".*' "$work/cpu1000" | cmp - "$work/a" &&
 		cmp "$work/cpu0-999" "$work/cpu1000" || return 1
-	# The rows of both tasks are mixed.
+	# Without --cpu, the output contains the rows of both tasks.
 	sort "$work/cpu1000" "$work/cpu1000" >"$work/a"
 	"$bts" replay --json "$work/idle.dat" >"$work/text"
 	grep '"level"' "$work/text" | sort | cmp - "$work/a" &&
@@ -727,15 +726,15 @@ tracks = {e["tid"] for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph
 sys.exit(len(tracks) != 2)' "$work/json"
 }
 
-# A kernel function at a section's start or end must not be named after the section.
+# A kernel function must not be named after the symbol that marks the start or end of its section.
 judge_bounds() {
 	"$bts" top -k -n 0 kernel.dat >"$work/text"
 	! grep -E ' (__(sched|lock|irqentry|entry)_text_(start|end)|_stext) ' "$work/text" &&
 		grep -q ' swapgs_restore_regs_and_return_to_usermode ' "$work/text"
 }
 
-# After a page fault or an interrupt, the interrupted function continues, so this is not a call. Leave
-# out functions into which other functions jump, because the call tree counts these jumps as calls.
+# The return from a page fault or an interrupt is not a call of the interrupted function. Leave out
+# functions into which other functions jump, because the call tree counts these jumps as calls.
 judge_calls() {
 	for trace in calls signals; do
 		"$bts" dump -f callgrind "$trace.dat" 2>/dev/null | awk '
@@ -755,7 +754,7 @@ judge_calls() {
 		grep -qx "DA:$(grep -n 'handled++' "$progs/signals.c" | cut -d: -f1),5" "$work/info"
 }
 
-# With -u or -k, all commands must count the same branches.
+# With -u or -k, all commands must count the same number of branches.
 judge_sides() {
 	for side in -u -k; do
 		top=$("$bts" top --json -n 0 "$side" kernel.dat |
@@ -791,7 +790,7 @@ for row in map(json.loads, sys.stdin):
         print("%s: %d" % (row["function"], row["calls"]))' | sort
 }
 
-# leads WHERE N: exactly N branches must lead to WHERE.
+# leads WHERE N: exactly N calls must lead to WHERE.
 leads() {
 	[ "$(csv --to "$1" names.dat | grep -c '+0x0,call')" -eq "$2" ]
 }
@@ -831,7 +830,7 @@ judge_names() {
 		grep -q 'pick(double)' "$work/text" && ! grep -q 'pick(int)' "$work/text"
 }
 
-# bts top must print the name of code that was made at run time, even if the code was not saved.
+# bts top must print the name of JIT-compiled code, even if the code itself was not saved.
 judge_jit() {
 	"$bts" top --json -n 0 jit.dat |
 		grep -q '"function":"made_up",.*"branches":55,"calls":10' || return 1
@@ -840,7 +839,7 @@ judge_jit() {
 		! grep -q made_up "$work/fdata"
 }
 
-# Decode the code that was made at run time. The loop in this code runs 2 * (1 + ... + 10) times.
+# Decode JIT-compiled code. The loop in this code runs 2 * (1 + ... + 10) times.
 judge_jitdump() {
 	"$bts" top --json -n 0 jitdump.dat >"$work/text" &&
 		grep -q '"function":"made_inner",.*"instructions":260,"branches":110,"calls":20' "$work/text" &&
@@ -888,8 +887,8 @@ for row in csv.reader(sys.stdin):
 	done
 }
 
-# The tool llvm-bolt must not report a stale profile. The new program must print the same output as
-# the old program.
+# llvm-bolt must not report a stale profile. The optimized program must print the same output as the
+# original program.
 judge_bolt() {
 	"$bts" dump -f bolt --dso calls -o "$work/fdata" calls.dat >/dev/null &&
 		"$1" calls -o "$work/bolted" -data "$work/fdata" -reorder-blocks=ext-tsp \
@@ -911,7 +910,7 @@ count_branches() {
 		$annotate -fprofile-instr-use="$work/counts" -o "$work/counted.ll" "$progs/mix.c"
 }
 
-# profile FORMAT COMMAND...: dump a profile, and let COMMAND make $work/FORMAT from the dump.
+# profile FORMAT COMMAND...: dump a profile. COMMAND converts the dump into $work/FORMAT.
 profile() {
 	format=$1
 	shift
@@ -924,8 +923,8 @@ profile() {
 }
 
 # In some packages of AutoFDO, create_llvm_prof does not support LLVM. With such a package, use
-# create_gcov, which reads the same text, and whose output LLVM can read. The discriminators of
-# clang are shifted by one bit, so shift the discriminators of create_gcov back.
+# create_gcov, which reads the same text, and whose output LLVM can read. In this output, clang's
+# discriminators are shifted left by one bit, so shift them back.
 convert_autofdo() {
 	create_llvm_prof --profiler=text --profile="$work/raw" --binary=mix \
 		--out="$work/autofdo" 2>"$work/said" && return
@@ -973,7 +972,7 @@ calls_in_perf() { # FUNCTION
 	grep -c "=> *[0-9a-f]* $1+0x0 " "$work/text"
 }
 
-# The linker discarded a function. bts must not show other code at its address as this function.
+# The linker discarded a function. bts must not mistake other code at its address for the function.
 judge_discarded() { # TRACE
 	"$bts" top --inline --by line -n 0 "$1.dat" >"$work/lines" &&
 		[ "$(grep -c '/discard\.c:' "$work/lines")" -gt 5 ] &&
@@ -987,7 +986,7 @@ judge_untyped() {
 		[ "$(grep -c ' second() {$' "$work/replay")" -eq 1 ] && ! grep -q again "$work/replay"
 }
 
-# In a static program, the stubs of the functions that the C library chooses have these names.
+# In a static program, the stub of an ifunc such as strlen() must be named strlen@plt.
 judge_stubs() {
 	"$bts" report --no-lines static-lld.dat >"$work/report" &&
 		grep -q -- '-> strlen@plt+0x0 ' "$work/report" &&
@@ -1004,7 +1003,7 @@ judge_perf() {
 	done
 	"$bts" dump -f perf -o "$work/perf.data" calls.dat >/dev/null &&
 		perf_branches && [ "$(calls_in_perf fib)" -eq 615 ] || return 1
-	# The program loads a second library where the first was, and then the first library again.
+	# The program loads a second library at the address of the first, and then the first again.
 	"$bts" dump -f perf -o "$work/perf.data" loads.dat >/dev/null &&
 		perf_branches && [ "$(calls_in_perf twice)" -eq 20 ] && [ "$(calls_in_perf thrice)" -eq 10 ]
 }
@@ -1042,7 +1041,7 @@ judge_diff() {
 		grep -q '^ *1 fib+.* 12 deep in A, 13 deep in B, 144 times in all$' "$work/text" &&
 		grep -q '^ *in .* > main > fib' "$work/text" &&
 		! grep -q '^ *2 ' "$work/text" || return 1
-	# With a filter, calls count only if at least one of their branches is shown.
+	# With a filter, a call is counted only if at least one of its branches is shown.
 	"$bts" diff --dso calls calls.dat calls-more.dat >"$work/text"
 	[ $? -eq 1 ] && grep -q '^calls-.*: 1 difference$' "$work/text" &&
 		"$bts" diff --dso libc.so.6 calls.dat calls-more.dat >"$work/text" || return 1
@@ -1133,9 +1132,9 @@ judge_ways_in() {
 	done
 }
 
-# each_a_gap ENV TRACE OUT NTH...: for each NTH, copy TRACE to OUT, but leave out every NTH-th of
-# the branches that begin at an address in $work/from. If ENV is BTS_WRONG=1, change the sources of
-# these NTH-th branches instead. Each change must cause a gap, and OUT must have no other gaps.
+# each_a_gap ENV TRACE OUT NTH...: for each NTH, copy TRACE to OUT. Of the branches that begin at an
+# address in $work/from, leave out one in NTH. If ENV is BTS_WRONG=1, change the source of this
+# branch instead. Each change must cause a gap, and OUT must have no other gaps.
 each_a_gap() {
 	env=$1
 	whole=$2
@@ -1218,7 +1217,7 @@ kinds() {
 }
 
 # Leave out some calls. The branch after a missing call is often far from the expected address, but
-# its code is known, so it must have the same kind as in the whole trace.
+# its instruction is known, so the branch must have the same kind as in the whole trace.
 judge_far() {
 	build_generate || return 1
 	csv calls.dat | awk -F, '$9 ~ /^call/ && !seen[$5]++ { print $5 }' >"$work/from"
@@ -1269,8 +1268,8 @@ judge debug xz "symbols in .gnu_debugdata" judge_debugdata
 judge nameless - "functions of a stripped program by their addresses" judge_nameless
 # If gdb is installed, libdebuginfod is also installed, because the gdb package depends on it.
 judge debuginfod gdb "debug information from debuginfod" judge_debuginfod
-judge proof - "unproven names have a mark" judge_proof
-judge plt objdump "objdump: the names of procedure linkage" judge_plt
+judge proof - "names from unverified files are marked" judge_proof
+judge plt objdump "objdump: the names of PLT stubs" judge_plt
 judge gcov gcov "gcov: how often each line ran" judge_gcov
 judge gcov gcov "gcov: the sum of five runs" judge_five
 judge gcov genhtml "genhtml: five runs as tests" judge_tests
@@ -1289,20 +1288,20 @@ judge perfetto protoc "the same timeline in Perfetto's format" judge_perfetto
 judge json - "report --json has as many branches as the summary" judge_json
 judge stacks - "stacks after exceptions, signals and dlopen" judge_stacks
 judge tree - "the tree: parts of functions, longjmp(), callbacks, signals" judge_tree tree-c tree-c
-judge tree - "the tree: the same with the kernel's side" judge_tree kernel-tree tree-c
+judge tree - "the tree: the same with branches in the kernel" judge_tree kernel-tree tree-c
 judge tree - "the tree: the same with a uprobe" judge_tree probed tree-c
 judge tree - "the tree: exceptions" judge_tree tree-cc tree-cc
 judge tree - "the tree: without branches out of the kernel" judge_filtered
 judge head - "replay --head" judge_head
 judge fibers - "the tree: several stacks" judge_tree fibers fibers
-judge gdb gdb "gdb: the stacks at places of six programs" judge_gdb
+judge gdb gdb "gdb: the stacks in six programs" judge_gdb
 judge filters - "each filter selects the right branches" judge_filters
 judge moves - "calls of a task that moves between CPUs, if only one CPU is shown" judge_moves
 judge idle - "idle tasks of several CPUs" judge_idle
-judge bounds - "functions are not named after bounds of sections" judge_bounds
+judge bounds - "functions are not named after the bounds of sections" judge_bounds
 judge tail - "the last rows of a report" judge_tail
 judge stdin - "a trace on standard input" judge_stdin
-judge window - "a part of a trace by its index" judge_window
+judge window - "reading a part of a trace, with and without an index" judge_window
 judge misspelt - "names that are not in the trace" judge_misspelt
 judge graph - "graph counts the calls of fib" judge_graph
 judge graph - "top, cover and callgrind count the same calls" judge_calls
@@ -1332,7 +1331,7 @@ judge untyped - "functions whose symbols have no type and no size" judge_untyped
 judge stubs - "stubs in a static program, lld" judge_stubs
 judge perf perf "perf script prints each branch of the dump" judge_perf
 judge import - "import of the dump for perf, whole and cut" judge_import
-judge losses - "present and lost branches together are the whole trace" judge_losses
+judge losses - "present and lost branches add up to the whole trace" judge_losses
 judge clones python3 "processes at different addresses have the same branches and calls" \
 	judge_clones
 judge missing - "a missing record of the kernel is a gap" judge_missing

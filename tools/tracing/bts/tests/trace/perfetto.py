@@ -36,10 +36,10 @@ def calls(path):
         texts = [value for name, value in fields if name == "interned.event_names.name"]
         names.update(zip(iids, texts))
         if one.get("sequence_id") != "1":
-            sys.exit("a packet of no sequence")
+            sys.exit("a packet without a sequence")
         task, at = one.get("event.track_uuid"), int(one.get("timestamp", 0))
         if task and at < last.get(task, 0):
-            sys.exit("a packet before the last one of its task")
+            sys.exit("a packet is older than the previous packet of its task")
         last[task] = at
         if one.get("event.type") == "SLICE_BEGIN":
             open_calls[task].append((names[one["event.name_iid"]], at))

@@ -4,10 +4,10 @@
 # Open dumps in other programs: pictures.sh DIR BTS. DIR contains the traces of record.sh.
 #
 # A headless Chromium shows the flame graph and the page of bts diff. Chromium also opens folded
-# stacks and the timeline in speedscope, which comes from npm and is kept in the cache. The pictures
-# are saved as DIR/*.png, so that they can be inspected. The page of speedscope must show the name
-# of the opened file or of a task. Each picture must have several colours. The branches of the trace
-# are also counted by KernelShark's library. Print KTAP.
+# stacks and the timeline in speedscope, which comes from npm and is kept in the cache. speedscope's
+# page must show the name of the opened file or of a task. The pictures are saved as DIR/*.png for
+# inspection, and each must have several colours. KernelShark's library also counts the branches of
+# the trace. Print KTAP.
 
 set -u
 
@@ -38,7 +38,7 @@ browser() {
 		--virtual-time-budget=20000 --window-size=1000,600 "$@" "$url" 2>"$work/browser"
 }
 
-# colours FILE.png: the picture must have at least six colours with a thousand points each.
+# colours FILE.png: the picture must have at least six colours with a thousand pixels each.
 colours() {
 	python3 - "$1" <<-'PYTHON'
 	import collections, struct, sys, zlib
@@ -189,7 +189,7 @@ no_file() {
 		! grep -q 'calls\.folded\|pid [0-9]*, tid' "$work/page"
 }
 
-# Each bts_pack row shows a number of branches. The sum of these numbers must equal the number of
+# Each bts_pack row shows the number of its branches. These numbers must add up to the number of
 # branches in the summary.
 kernelshark() {
 	# shellcheck disable=SC2046 # words
@@ -217,14 +217,14 @@ if command -v chromium >/dev/null; then
 	flame
 	result $? "Chromium shows the flame graph"
 	flame_clicks
-	result $? "the flame graph answers clicks and a search"
+	result $? "the flame graph reacts to clicks and a search"
 	diff_page
 	result $? "Chromium folds the page of two runs, and the page has their sources"
 	diff_policy
-	result $? "no script can run in this page"
+	result $? "the page blocks other scripts"
 else
 	skip "Chromium shows the flame graph" "no chromium"
-	skip "the flame graph answers clicks and a search" "no chromium"
+	skip "the flame graph reacts to clicks and a search" "no chromium"
 	skip "Chromium shows the page of two runs" "no chromium"
 fi
 if command -v chromium >/dev/null && command -v npm >/dev/null && fetch_speedscope; then

@@ -4,8 +4,8 @@
 
 Both files are LLVM's intermediate representation of one program, with the weights of branches. The
 weights in COUNTED are the counts of an instrumented program. The weights in PROFILED come from a
-profile. For 95 % of the branches that were executed more than 1000 times, the successor with the
-higher weight must be the same in both files.
+profile. For at least 95 % of the branches that were executed more than 1000 times, the successor
+with the higher weight must be the same in both files.
 """
 
 import re

@@ -3,9 +3,9 @@
 #
 # Test that compilers optimize mix.c with its profile: profiles.sh make|judge DIR BTS
 #
-#	make	dump profiles of mix-1.dat, and use them to build mix-sampled and mix-bolted.
-#		Also build other/mix, which is a different build of mix.c
-#	judge	compare the recordings of these programs with mix's; print KTAP
+#	make	dump profiles of mix-1.dat, and use them to build mix-sampled and mix-bolted;
+#		also build other/mix from mix.c, but differently
+#	judge	compare the recordings of these programs with those of mix; print KTAP
 #
 # shellcheck disable=SC2086 # options
 
@@ -48,7 +48,7 @@ make_programs() {
 	mkdir -p other && "$llvm/clang" -O2 -Wl,--build-id -o other/mix "$source"
 }
 
-# In a profile of two traces, each count must be the sum of the counts in the two traces' profiles.
+# In the joint profile of two traces, each count must be the sum of the counts in the two profiles.
 adds_up() {
 	dumped "$1" mix.first mix-1.dat && dumped "$1" mix.second mix-2.dat &&
 		dumped "$1" mix.both mix-1.dat mix-2.dat || return 1
@@ -77,7 +77,7 @@ all_add_up() {
 	adds_up profgen && adds_up autofdo && adds_up bolt-pa && adds_up bolt
 }
 
-# refused FORMAT: bts must refuse traces of different builds, although both programs are named
+# refused FORMAT: bts must refuse to combine traces of two builds, although both programs are named
 # "mix".
 refused() {
 	dumped "$1" mix.refused mix-1.dat mix-other.dat 2>mix.said && return 1
@@ -94,7 +94,7 @@ not_stale() {
 		! grep -qi stale mix.bolt
 }
 
-# Count the branches. Only their lines end with a number.
+# taken PROGRAM TRACE: count the branches. In the dump, only lines of branches end with a number.
 taken() {
 	"$bts" dump -f csv --dso "$1" "$2.dat" 2>/dev/null | grep -c '[0-9]$'
 }
@@ -115,11 +115,11 @@ fi
 . "${source%/*}/../../ktap.sh"
 echo "TAP version 13"
 all_add_up
-result $? "profiles of several traces are sums"
+result $? "the profile of several traces is their sum"
 builds_refused
 result $? "traces of two builds are refused"
 not_stale
-result $? "llvm-bolt has no stale function"
+result $? "llvm-bolt reports no stale function"
 fewer mix-bolted
 result $? "llvm-bolt's program takes fewer branches"
 fewer mix-sampled

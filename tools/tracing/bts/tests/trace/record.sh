@@ -5,7 +5,7 @@
 #
 # The script needs root, and a kernel with the bts tracer. Then judge.sh compares the traces with
 # the results of valgrind, gcov and other programs. judge.sh may run on any machine on which the
-# recorded programs take the same branches. With BTS_RECORD=trace-cmd, an unmodified trace-cmd
+# programs take the same branches as in the recording. With BTS_RECORD=trace-cmd, stock trace-cmd
 # records one entry for each branch. With BTS_RECORD=none, the programs are only built. With
 # BTS_BUILD_PROGS=0, the programs are only recorded. The variable BTS_PROGRAMS is a list of programs
 # to record. All traces except kernel*.dat contain only branches in user space.
@@ -30,7 +30,7 @@ record() {
 	else
 		# shellcheck disable=SC2086 # may be empty
 		"$bts" record $side -o "$dir/$out.dat" -- "$@" >"$dir/$out.out" || [ $? -lt 125 ]
-		# The trace may lack build IDs, because the kernel cannot always read them. So other
+		# The kernel cannot always read build IDs. Without build IDs in the trace, other
 		# machines need the archived files.
 		case $out in
 		calls-O0-* | mix-*) return ;;	# their files do not change, or are archived already
@@ -123,8 +123,8 @@ for argument in '' 1 2 3; do
 done
 record mix-1 ./mix 1
 record mix-2 ./mix 2
-# The script judge.sh treats this program as a kernel. The archive does not contain the code of the
-# real kernel, so the return from an interrupt looks like a jump. If an interrupt occurs in calls.c,
+# judge.sh treats this program as a kernel, so its archive lacks the real kernel's code. Without
+# this code, the return from an interrupt looks like a jump. If an interrupt occurs in calls.c,
 # record the program again.
 interrupted() {
 	[ -e "$dir/calls-static.dat" ] &&
@@ -154,7 +154,7 @@ record tree-cc ./tree-cc
 record fibers ./fibers
 record sort sh -c 'printf "%s\n" 5 3 9 1 | sort'
 record gzip sh -c 'seq 300 | gzip -c | wc -c'
-# A compiler writes another program to the same path.
+# Replace a program by another program at the same path, as a compiler does.
 record moved sh -c 'cp names moving && ./moving && cp calls moving && exec ./moving 5'
 record calls-more ./calls 13
 # These programs were built by profiles.sh with the profile of the program "mix".
@@ -172,16 +172,16 @@ echo 1 >"$events/events/uprobes/bts_leaf/enable"
 record probed ./tree-c
 echo 0 >"$events/events/uprobes/bts_leaf/enable"
 echo >"$events/uprobe_events"
-# Record until one of several functions is called. This call is the last branch.
+# Record until any of several functions is called. The call is the last branch.
 side="-u --flight=4m --on $dir/names:rust::*"
 record flight ./names
-# This trace contains the branches into the kernel, but not the branches back. The branches of main()
-# fit into the DS buffer.
+# This trace contains the branches into the kernel, but not the branches back to user space. The
+# branches of main() fit into the DS buffer.
 side="-u --flight"
 record filtered ./calls-O0 8
 side=-u
-# During the first and the third recording, the kernel changes its code. Only during the first
-# recording, the kernel also undoes the change.
+# During the first and the third recording, the kernel changes its code. Only the first recording
+# also contains the moment when the change is undone.
 kmalloc=/sys/kernel/tracing/events/kmem/kmalloc/enable
 side=
 record kernel sh -c "echo 1 >$kmalloc; ls | sort; echo 0 >$kmalloc"

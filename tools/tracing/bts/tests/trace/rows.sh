@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Test which rows are read and printed. This file is sourced by judge.sh in the directory with the
-# traces, after judge.sh has set $bts and $work.
+# Test which rows are read and printed. judge.sh sets $bts and $work, and then sources this file in
+# the directory with the traces.
 #
 # shellcheck disable=SC2154
 

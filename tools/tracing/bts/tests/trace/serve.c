@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Run commands of the tool, each in a fork of this process, because a program with a sanitizer
+ * Run commands of the tool. Each runs in a fork of this process, because a program with a sanitizer
  * starts slowly.
  *
  *	stdin:	STDOUT STDERR COMMAND ARGUMENT...	a line for each command, words separated
  *							by tabs; STDOUT and STDERR are files
  *	stdout:	status					a line, in the format of waitpid()
  *
- * The signal SIGALRM ends a command that runs longer than SECONDS.
+ * SIGALRM kills a command that runs longer than SECONDS.
  */
 #include <fcntl.h>
 #include <signal.h>

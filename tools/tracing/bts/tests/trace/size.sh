@@ -4,9 +4,9 @@
 # Read large traces with little memory: size.sh DIR BTS
 #
 # DIR contains calls.dat, which record.sh recorded. From this trace, generate.c makes traces of
-# 10,000 threads and of 10,000 processes. One after the other, these threads or processes take the
-# branches of calls.dat, and none of them ends. Each command must read the new traces with at most
-# 300 MB of data in memory. Each count must be 10,000 times the count in calls.dat. Print KTAP.
+# 10,000 threads and of 10,000 processes. Each thread or process in turn takes the branches of
+# calls.dat, and none of them exits. Each command must read the new traces with at most 300 MB of
+# data in memory. Each count must be 10,000 times the count in calls.dat. Print KTAP.
 
 set -u
 
@@ -23,8 +23,7 @@ many=10000
 . "$progs/../generate.sh"
 
 # make NAME FIRST VARIABLE: generate a trace in which each of $many tasks takes the first branches
-# of calls.dat. FIRST is the number of these branches for each CPU (0 means all). VARIABLE is
-# BTS_TASKS or BTS_PROCESSES.
+# of calls.dat, FIRST branches on each CPU (0 means all). VARIABLE is BTS_TASKS or BTS_PROCESSES.
 make() {
 	env "BTS_FIRST=$2" "$3=$many" "$work/generate" calls.dat "$work/$1.dat" $many packs zstd &&
 		ln -sfn "$dir/calls.dat.archive" "$work/$1.dat.archive"
@@ -97,6 +96,6 @@ result $? "each command reads 10,000 processes with 300 MB"
 same_counts threads processes
 result $? "each count is 10,000 times the count of one task"
 same_speed
-result $? "processes are nearly as fast as threads"
+result $? "a trace of processes is read nearly as fast as a trace of threads"
 echo "1..$n"
 exit $failed

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Test the screen of bts tui. The terminal is tmux, which sends the keys and stores the screen. This
-# file is sourced by judge.sh in the directory with the traces, after judge.sh has set $bts and
-# $work.
+# Test the screen of bts tui. The terminal is tmux, which sends the keys and stores the screen.
+# judge.sh sets $bts and $work, and then sources this file in the directory with the traces.
 #
 # shellcheck disable=SC2154
 
@@ -29,7 +28,7 @@ wait_for() {
 	until "$@"; do
 		tries=$((tries + 1))
 		[ $tries -lt 100 ] || {
-			echo "# in vain: $*"
+			echo "# still fails after ten seconds: $*"
 			screen | sed 's/^/# | /'
 			return 1
 		}
@@ -50,8 +49,8 @@ differs() { # LINE
 	[ "$1" != "$(screen | head -n 1)" ]
 }
 
-# tui COLUMNS ROWS TRACE [OTHER|OPTION]: run bts tui in a terminal of this size. When bts ends,
-# print its status.
+# tui COLUMNS ROWS TRACE [OTHER|OPTION]: run bts tui in a terminal of this size. When bts exits, the
+# terminal shows its status.
 tui() {
 	other=${4:+"'$4'"}
 	term new-session -d -x "$1" -y "$2" \
@@ -64,7 +63,7 @@ tui_end() {
 	tui_nr=$((tui_nr + 1))
 }
 
-# Search, fold and unfold the tree of calls.
+# Search the call tree, and fold and unfold calls.
 tui_calls() {
 	tui 100 30 calls.dat && shows '^ *instructions  *branches  calls of calls-[0-9]' &&
 		press / && press -l apply && press Enter && shows '[-+] apply' &&
@@ -76,7 +75,7 @@ tui_calls() {
 		press l && shows 'loss: not found'
 }
 
-# The numbers of instructions must equal the numbers in bts top. Show the source of a function.
+# The counts of instructions must equal those of bts top. Show the source of a function.
 tui_top() {
 	"$bts" top -n 0 calls.dat >"$work/top"
 	wanted=$(awk '$6 == "fib" { print $1 }' "$work/top")
@@ -107,7 +106,7 @@ tui_resize() {
 	shows '^q quit .* s source$' && [ "$(screen | grep -c .)" -eq 40 ]
 }
 
-# Show a trace with several tasks. Then bts tui must print the summary and restore the screen.
+# Show a trace with several tasks. On exit, bts tui must restore the screen and print the summary.
 tui_quit() {
 	tui 100 30 throws.dat && first=$(screen | head -n 1) && press Tab && wait_for differs "$first" &&
 		shows 'calls of throws-' && press q && shows '^# [0-9]* branches,' && shows '^status 0' &&
@@ -133,8 +132,8 @@ tui_progress() {
 		shows '^status 0' && ! screen | grep '%'
 }
 
-# The trace calls-more.dat has a deeper recursion than calls.dat. Both trees must show the
-# difference in the twelfth nested call of fib, which is the innermost call in calls.dat.
+# The recursion in calls-more.dat is deeper than in calls.dat. Both trees must show the difference
+# in the twelfth nested call of fib, which is the innermost call in calls.dat.
 tui_differences() {
 	tui 120 40 calls.dat calls-more.dat && shows 'calls of calls-[0-9]* in A$' && press d &&
 		shows '#  *they meet at fib+0x' && difference_in_fib || return 1

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Switch stacks. A scheduler runs three fibers in turn, which yield at different depths. One fiber
- * ends before the other fibers. Then swapcontext() starts a coroutine, and siglongjmp() resumes the
- * coroutine.
+ * Switch stacks. A scheduler runs three fibers in turn. The fibers yield at different depths, and
+ * one fiber ends before the others. Then swapcontext() starts a coroutine, and siglongjmp() resumes
+ * the coroutine.
  */
 #include <setjmp.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Run three fibers in turn, which yield at different depths.
+# Run three fibers in turn. The fibers yield at different depths.
 
 def deep(n, &block)
   n.zero? ? block.call : deep(n - 1, &block)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A small JIT compiler, which makes code and writes the code's name to /tmp/perf-PID.map. */
+/* A small JIT compiler, which generates code and writes the code's name to /tmp/perf-PID.map. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,7 +25,7 @@ int main(void)
 	map = fopen(path, "w");
 	if (!map)
 		return 1;
-	/* Pretend that the address contained another function before. */
+	/* Pretend that another function was at the same address before. */
 	fprintf(map, "%lx %zx old\n", (unsigned long)memory, sizeof(code));
 	fprintf(map, "%lx %zx made_up\n", (unsigned long)memory, sizeof(code));
 	fclose(map);

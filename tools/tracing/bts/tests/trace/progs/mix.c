@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Run algorithms to test profiles. Conditional jumps have a preferred direction. The data depend on
- * the argument. The branches do not depend on the machine.
+ * the argument. The program takes the same branches on every machine.
  */
 #include <stdio.h>
 #include <stdlib.h>

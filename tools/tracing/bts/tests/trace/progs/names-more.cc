@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A static function in names.cc has the same name as this static function. */
+/* This static function has the same name as a static function in names.cc. */
 static int init(int n)
 {
 	return n > 3 ? n * 3 : n;

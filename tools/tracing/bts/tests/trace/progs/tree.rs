@@ -2,8 +2,8 @@
 //! Recursion, closures, trait objects, instances of a generic function, callbacks of the library,
 //! threads, and panics that are caught in recursion.
 //!
-//! With --cfg told, each function prints its depth and its name at its entry. A guard keeps the
-//! depth, because its destructor also runs if a panic ends the function.
+//! With --cfg told, each function prints its depth and its name at its entry. A guard object counts
+//! the depth, because its destructor also runs if a panic ends the function.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicI64, Ordering};
