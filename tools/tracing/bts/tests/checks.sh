@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2154 # progs
 #
-# The tests in a guest source this file for its functions. The function check() runs a command and
-# prints a KTAP result. Before a test sources this file, it must set $progs to the folder of the
-# programs whose branches are known.
+# Functions for the tests that run in a guest. Before a test sources this file, it must set $progs
+# to the folder of the programs whose branches are known.
 
 total=0
 failed=0
@@ -36,7 +35,8 @@ status() {
 	[ "$got" -eq "$wanted" ] || { echo "status $got, not $wanted: $*"; return 1; }
 }
 
-# says PATTERN COMMAND...: COMMAND must print a line that matches PATTERN. Return COMMAND's status.
+# says PATTERN COMMAND...: run COMMAND, which must print a line that matches PATTERN. Return the
+# status of COMMAND, or 1 if no line matches.
 says() {
 	pattern=$1
 	shift
@@ -58,7 +58,7 @@ wait_for() {
 	tries=0
 	until "$@" >/dev/null 2>&1; do
 		tries=$((tries + 1))
-		[ $tries -lt 100 ] || { echo "in vain: $*"; return 1; }
+		[ $tries -lt 100 ] || { echo "still fails after ten seconds: $*"; return 1; }
 		sleep 0.1
 	done
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Let bts make recordings, as root, on a kernel with the tracer, and test the results. The hardware
-# may be emulated. Print KTAP.
+# Test the tool and its recordings, as root, on a kernel with the tracer. The hardware may be
+# emulated. Print KTAP.
 #
 #	guest.sh PROGRAMS	the folder of tools/testing/selftests/ftrace/test.d/bts/progs
 #
@@ -112,7 +112,7 @@ some_data() {
 	cat cut.dat.new.cpu* | grep -q .
 }
 restores() {
-	# This program sleeps, because reading a busy program's branches would take too long here.
+	# Let this program sleep, because reading a busy program's branches would take too long here.
 	sh -c 'while sleep .05; do :; done' &
 	sleeper=$!
 	bts record -u -p $sleeper -o cut.dat &
@@ -214,7 +214,7 @@ on_cpu() {
 }
 check "record: one CPU" on_cpu
 
-# The name of a task is its last name, on whichever CPU that was.
+# A task must be shown with its latest name, even if it was renamed on another CPU.
 renamed() {
 	for cpus in '0 1' '1 0'; do
 		# shellcheck disable=SC2086 # two CPUs
@@ -223,7 +223,7 @@ renamed() {
 			says '^ *sleep-' trace-cmd report -i t.dat || return
 	done
 }
-check "record: the last name of a task that changes its CPU" renamed
+check "record: the latest name of a task that changes its CPU" renamed
 
 # shellcheck disable=SC2016 # expanded by the recorded shell
 many() {
@@ -345,13 +345,13 @@ unproven() {
 		bts top --json c.dat | grep "\"$work/same\",\"state\":\"may have" &&
 		bts archive c.dat && [ ! -e "c.dat.archive/root/$work/same" ]
 }
-check "names: of a file without a build ID that may have changed" unproven
+check "names: a file without a build ID that may have changed" unproven
 changed() {
 	cp /bin/true other && bts record -u -o c.dat -- ./other && cp /bin/false other &&
 		says "^# $work/other: has changed since the recording" bts top -n 0 c.dat &&
 		rm other && says "^# $work/other: cannot be read" bts top -n 0 c.dat
 }
-check "names: of a file that has changed" changed
+check "names: a file that has changed" changed
 
 check "check: this machine" says 'Branches can be recorded here' bts check
 check "check: the probe" says 'All branches are as expected' bts check --probe
@@ -368,7 +368,7 @@ held_by_perf() {
 	wait
 	[ $one$two = 00 ] && no_instance
 }
-command -v perf >/dev/null && check "check: perf has the hardware" held_by_perf
+command -v perf >/dev/null && check "check: perf uses the hardware" held_by_perf
 
 # --- Misuse ---------------------------------------------------------------------------
 
@@ -442,7 +442,7 @@ why() {
 }
 check "why: the check that refused a system call" why
 
-# The signal interrupts a system call, and its handler ends with rt_sigreturn().
+# A signal interrupts a system call. The handler's rt_sigreturn() must not count as a failed call.
 why_interrupted() {
 	# shellcheck disable=SC2016 # expanded by the recorded shell
 	bts record -e raw_syscalls:sys_exit -o eintr.dat -- \

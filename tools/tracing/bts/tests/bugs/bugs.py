@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Check that bts diff finds bugs that were not chosen by hand.
+"""Check that bts diff finds randomly chosen bugs.
 
-    bugs.py draw DIR SEED NR PROGRAM    make NR mutants of the program in DIR/tree, and list their
-                                        runs
+    bugs.py draw DIR SEED NR PROGRAM    make NR mutants of PROGRAM, whose source is in DIR/tree, and
+                                        list their runs in DIR/runs
     bugs.py judge BTS DIR...            judge the traces that record.sh made, and print KTAP
 
-A mutant has one broken line (see mutate.py), and the program's own tests notice the mutant. bts
-diff ranks the branches that separate failed runs from passed runs. The broken line counts as found
-if one of the highest-ranked branches is in this line or leads to this line.
+A mutant has one broken line (see mutate.py), which makes some runs of the program's own tests fail.
+bts diff ranks the branches that separate failed runs from passed runs. The broken line counts as
+found if one of the highest-ranked branches is in this line or leads to this line.
 """
 import collections
 import concurrent.futures
@@ -34,8 +34,8 @@ INPUTS = 150
 # The maximum CPU time of a run in seconds. Recording a run takes a hundred times as long.
 SECONDS = 0.1
 HANGS = 3
-# For at least the fraction WANTED of all mutants, the mutated line must be in the first ROWS rows
-# of bts diff.
+# For at least the fraction WANTED of all mutants, the first ROWS rows of bts diff must name the
+# broken line.
 ROWS = 3
 WANTED = 0.6
 COVERAGE = '-g -O0 --coverage'
@@ -53,7 +53,7 @@ def encoded(text):
 
 
 def result_of(binary, item):
-    """Return the status and the output of a run, or None if the run takes too long."""
+    """Return the status of a run and hashes of its output, or None if the run takes too long."""
     try:
         done = subprocess.run([binary, *map(encoded, item.args)], input=encoded(item.stdin),
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
@@ -69,7 +69,7 @@ def result_of(binary, item):
 
 
 class Drawing:
-    """The mutants of a program."""
+    """The random choice of a program's mutants and of their runs."""
 
     def __init__(self, folder, program, seed):
         self.folder = folder
@@ -94,8 +94,8 @@ class Drawing:
         return found
 
     def prepare(self):
-        """Build the program. Keep only the inputs for which the program ends quickly, and prints
-        the same result twice."""
+        """Build the program. Keep only inputs with which the program ends quickly, and gives the
+        same result twice."""
         self.program.prepare()
         self.program.make_or_exit(COVERAGE)
         self.inputs = self.program.inputs()
@@ -286,16 +286,16 @@ class Judged:
         if not self.ranks and not passed + failed:
             return 'the deleted statement has no branch and no line', ran
         if not self.ranks and passed == len(self.runs['passed']):
-            return 'the line branches alike in all runs: only values differ', ran
+            return 'the line takes the same branches in all runs: only values differ', ran
         if not self.ranks:
-            return 'the line is within a block: no branch begins or ends there', ran
+            return 'no branch begins or ends at the line', ran
         row = self.rows[self.ranks[0] - 1]
         better = sum(other['score'] > row['score'] for other in self.rows)
         ran = 'row %d, score %.3f, %d rows with higher scores; %s' % (
             self.ranks[0], row['score'], better, ran)
         if better:
-            return 'the line branches alike in passed runs, which it does not harm', ran
-        return 'other branches occur in the same runs, and earlier', ran
+            return 'the line takes the same branches in passed runs, but does no harm there', ran
+        return 'earlier branches separate the runs equally well', ran
 
     def show(self):
         m = self.mutant
@@ -326,8 +326,8 @@ def judge(bts, folders):
     for category, times in missed.most_common():
         print('# missed %d: %s' % (times, category))
     good = found >= WANTED * number
-    print('%s 1 the broken line is named by the first %d rows: for %d of %d mutants, %.0f %% are '
-          'wanted' % ('ok' if good else 'not ok', ROWS, found, number, 100 * WANTED))
+    print('%s 1 the first %d rows name the broken line of %d of %d mutants, at least %.0f %% needed'
+          % ('ok' if good else 'not ok', ROWS, found, number, 100 * WANTED))
     return 0 if good else 1
 
 

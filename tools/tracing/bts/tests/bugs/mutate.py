@@ -7,10 +7,10 @@ sites(path) returns all mutations of a file. A mutation changes one line in one 
     comparison  == and !=, < and >, <= and >= are exchanged
     off-by-one  < and <=, > and >= are exchanged; + 1 or - 1 is deleted
     negation    ! is deleted; && and || are exchanged
-    constant    a number is one higher; 1 becomes 0
+    constant    a number is incremented, except that 1 becomes 0
     statement   an assignment or a call that is alone on its line is deleted
 
-Comments, strings, directives of the preprocessor and declarations are not changed.
+Comments, strings and preprocessor directives are not changed. Declarations are not deleted.
 """
 import re
 from collections import namedtuple
@@ -102,7 +102,7 @@ def draw(paths, rng):
 
 
 def write(site):
-    """Replace the line in the source file by the mutated line."""
+    """Write the mutated line into the source file."""
     with open(site.path, encoding='utf-8', errors='surrogateescape') as source:
         lines = source.read().split('\n')
     lines[site.line - 1] = site.after

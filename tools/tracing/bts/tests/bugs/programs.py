@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Debian's bc, jq and grep: how to build them, and the inputs of their own tests.
 
-An input is the arguments and the standard input of one run. All inputs come from the tests in the
-source packages:
+An input consists of the arguments and the standard input of one run. All inputs come from the tests
+in the source packages:
 
     bc     each statement of Test/*.b and Test/signum, with the assignments and definitions before
-           it. These tests are loops over up to a million numbers, so only a few iterations of each
-           loop are chosen at random. checklib.b and testfn.b are left out, because each of their
+           it. These tests loop over up to a million numbers, so only a few random iterations of
+           each loop are used. checklib.b and testfn.b are left out, because each of their
            statements takes minutes
     jq     each program of tests/*.test, with its input
     grep   each row of tests/*.tests, as tests/*.awk runs it, and each grep_test of tests/foad1
@@ -32,11 +32,11 @@ class Program:
 
     name = None
     configure = ['./configure', '--quiet']
-    # the targets of make, and the resulting program
+    # the targets and variables for make, and the resulting program
     targets = []
     words = ('AUTOMAKE=:', 'AUTOCONF=:', 'ACLOCAL=:', 'AUTOHEADER=:')
     binary = None
-    # patterns for the sources to mutate, and the names of generated sources
+    # patterns for the sources to mutate, and the names of generated sources to leave out
     sources = []
     generated = ()
 
@@ -101,7 +101,7 @@ class Program:
 
 
 def statements(text):
-    """Yield the statements of a bc program. A statement ends at a newline outside of braces."""
+    """Yield the statements of a bc program. A newline within braces does not end a statement."""
     text = re.sub(r'/\*.*?\*/', '', text, flags=re.DOTALL).replace('\\\n', '')
     statement, depth, quoted = '', 0, False
     for char in text:
@@ -135,7 +135,7 @@ class Bc(Program):
         return sorted(set(rng.sample(found, min(ITERATIONS, len(found)))), key=found.index)
 
     def of_file(self, text):
-        """Yield the bc programs of one test. The definitions at their beginning print nothing."""
+        """Yield the bc programs of one test. Each begins with definitions, which print nothing."""
         setup, then = [], list(statements(text))
         for nr, statement in enumerate(then):
             loop = re.match(r'\s*(for ?\((\w+)\s*=[^;]*;[^;]*;[^)]*(?:\([^)]*\)[^)]*)*\) ?)'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The argument of this program decides where single branches lead. Bit N of the argument affects
- * only the branch on the line with the comment "toggle N".
+ * The argument of this program determines where certain branches lead. Bit N of the argument
+ * affects only the branch on the line with the comment "toggle N".
  *
  *	toggles BITS		0 or 1 for each of the 16 bits, beginning with bit 0
  */

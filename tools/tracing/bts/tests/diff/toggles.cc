@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A C++ program whose argument decides where single branches lead. See toggles.c.
+ * A C++ program whose argument determines where certain branches lead. See toggles.c.
  */
 #include <algorithm>
 #include <cstring>

@@ -11,10 +11,10 @@ In a program's source, "toggle N" marks the line whose branch depends on bit N o
 two runs have different arguments, they must differ exactly at the lines of the bits that have
 different values. Runs with the same argument must not differ.
 
-The second judge is GNU diff. It compares the addresses of all executed instructions. steps.c found
-these addresses by single-stepping the program. The branch of each difference must be in a hunk or
-right before the hunk. A hunk without such a branch must lie between a difference and the place
-where the runs meet again. Before this place, GNU diff may match parts of the runs by chance.
+As a second check, GNU diff compares the addresses of all executed instructions, which steps.c found
+by single-stepping the program. The branch of each difference must be in a hunk or right before the
+hunk. A hunk without such a branch must lie between a difference and the place where the runs meet
+again. Before this place, GNU diff may match parts of the runs by chance.
 
 For each pair, page.py checks that the page (--html) contains each difference of the text, and
 the source line of each difference.
@@ -160,7 +160,7 @@ class Steps:
         return sorted(logs, key=lambda log: int(log.split('.')[-1]))
 
     def text(self, program):
-        """Return the addresses of .text. Leave out the PLT, whose path depends on lazy binding."""
+        """Return the addresses of .text. Ignore the PLT, whose branches depend on lazy binding."""
         if program not in self.texts:
             said = subprocess.run(['readelf', '-SW', os.path.join(self.folder, program)],
                                   stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -288,10 +288,10 @@ def judge(folder, bts, nr_pairs, stepper=None):
                 print('# %s %s: %s' % (*map(os.path.basename, pair), problem))
         for what, wrong, nr in (
                 ('pairs of equal runs do not differ', [results[p][0] for p in equal], len(equal)),
-                ('pairs differ in their lines', [results[p][0] for p in others], len(others)),
-                ('pages have the differences of the text',
+                ('pairs differ exactly as toggled', [results[p][0] for p in others], len(others)),
+                ('pages contain the differences of the text',
                  [r[2] for r in results.values()] + [ranks], len(results) + 1),
-                ('pairs differ as their instructions do',
+                ('pairs agree with GNU diff',
                  [results[p][1] for p in stepped], len(stepped)))[:3 if program in alone else 4]:
             bad = sum(map(bool, wrong))
             test += 1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A Rust program whose argument decides where single branches lead. See toggles.c.
+// A Rust program whose argument determines where certain branches lead. See toggles.c.
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::thread;

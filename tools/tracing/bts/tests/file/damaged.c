@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read damaged and truncated files, and traces in which pages are missing. The reader must read the
- * rest, and must report each loss once.
+ * Read damaged and truncated files, and traces in which pages are missing. The reader must read all
+ * undamaged entries that it can find, and must report each loss once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define PAGE_PACKS	((PAGE - 16) / (4 + PACK_SIZE))
 #define CHUNK_BRANCHES	(CHUNK_PAGES * PAGE_PACKS * NR)
 
-/* Fill all pages of all chunks with packs. The page N has the time 100 * N. */
+/* Fill all pages of all chunks with packs. Page N has the time 100 * N. */
 static void put_packs(void)
 {
 	begin();
@@ -34,7 +34,7 @@ static void spoil_size(uint32_t at)
 	overwrite(at, UINT32_MAX);
 }
 
-/* The number of chunks becomes too small. */
+/* Store a number of chunks that is too small. */
 static void spoil_number(uint32_t at)
 {
 	(void)at;
@@ -53,8 +53,8 @@ static void cut_inside(uint32_t at)
 }
 
 /*
- * Each branch must be read or lost. Chunks after the loss must be read if their offset is known. If
- * a pack follows the loss, its number shows how many branches are lost.
+ * Each branch must be either read or lost. Chunks after the loss must be read if their offset is
+ * known. If a pack follows the loss, its sequence number shows how many branches are lost.
  */
 static int is_damage(const struct result *r, bool continues)
 {
@@ -69,7 +69,7 @@ static int is_damage(const struct result *r, bool continues)
 	       !r->lost[LOSS_MISSED] && !r->losses[LOSS_MISSED];
 }
 
-/* Damage each chunk, before and after the file is opened. */
+/* Damage one chunk at a time, once before the file is opened, and once afterwards. */
 static void test_chunks(void)
 {
 	static const struct {
@@ -78,7 +78,7 @@ static void test_chunks(void)
 		const char	*name;
 	} cases[] = {
 		{ spoil_bytes,	true,	"damaged bytes of a chunk" },
-		{ spoil_size,	false,	"a damaged size of a chunk" },
+		{ spoil_size,	false,	"a damaged chunk size" },
 		{ spoil_number,	false,	"a damaged number of chunks" },
 		{ cut_before,	false,	"a file that ends before a chunk" },
 		{ cut_inside,	false,	"a file that ends in a chunk" },
@@ -99,7 +99,7 @@ static void test_chunks(void)
 			r = write_and_read();
 			good &= is_damage(&r, cases[i].continues);
 		}
-		snprintf(name, sizeof(name), "%s: all that can be read is read, the rest is a loss",
+		snprintf(name, sizeof(name), "%s: what is readable is read, the rest is a loss",
 			 cases[i].name);
 		ok(good, name);
 	}
@@ -107,7 +107,7 @@ static void test_chunks(void)
 	chunked = false;
 }
 
-/* The wanted time ends in a damaged chunk, so the loss must be in the wanted time. */
+/* The selected time range ends in a damaged chunk, so the loss must be in this range. */
 static void test_damage_in_window(void)
 {
 	struct result r;
@@ -118,13 +118,13 @@ static void test_damage_in_window(void)
 	spoil_chunk = 1;
 	time_to = 100 * CHUNK_PAGES + 50;
 	r = write_and_read();
-	ok(is_damage(&r, true) && r.lost_ts <= time_to, "damage at the end of the wanted time");
+	ok(is_damage(&r, true) && r.lost_ts <= time_to, "damage at the end of the time range");
 	time_to = UINT64_MAX;
 	spoil = NULL;
 	chunked = false;
 }
 
-/* Cut off the pages from the page 3 on, which are not compressed. */
+/* Cut off page 3 and all later pages. The pages are not compressed. */
 static void cut_pages(uint32_t at)
 {
 	(void)at;
@@ -145,7 +145,7 @@ static void test_pages(void)
 		good &= r.branches == 3 * page_branches && r.first == r.branches && *r.error &&
 			r.losses[LOSS_DAMAGED] == 1 && !r.losses[LOSS_MISSED];
 	}
-	ok(good, "a file that ends in pages without compression ends with a loss");
+	ok(good, "a truncated file without compression ends with a loss");
 	spoil = NULL;
 
 	put_packs();
@@ -158,7 +158,7 @@ static void test_pages(void)
 	r = write_and_read();
 	good &= r.first == 2 * page_branches - NR && r.lost[LOSS_DAMAGED] == NR &&
 		!r.lost[LOSS_MISSED];
-	ok(good, "what cannot be read of a page is a loss with this cause");
+	ok(good, "the unreadable part of a page is a loss");
 }
 
 /* Write a pack, and a new page that begins with a row. */
@@ -170,7 +170,7 @@ static void put_row_page(bool missed)
 	put_row();
 }
 
-/* The trace must report one loss, before the row. @lost is the number of branches, 0 if unknown. */
+/* There must be one loss, before the row. @lost is the number of lost branches, 0 if unknown. */
 static int is_one_loss(uint64_t packs, uint64_t lost)
 {
 	struct result r = write_and_read();
@@ -179,7 +179,7 @@ static int is_one_loss(uint64_t packs, uint64_t lost)
 	       !r.first_rows && r.lost[LOSS_MISSED] == lost && r.losses[LOSS_MISSED] == !lost;
 }
 
-/* Entries before a page are overwritten. The page begins with a row, which has no number. */
+/* Entries before a page are lost. The page begins with a row, which has no sequence number. */
 static void test_missed_row(void)
 {
 	int good;
@@ -203,7 +203,7 @@ static void test_missed_row(void)
 	good &= is_one_loss(3, 0);
 	put_row_page(true);
 	good &= is_one_loss(1, 0);
-	ok(good, "a loss is reported once, even if its size stays unknown");
+	ok(good, "a loss is reported once, even if its size remains unknown");
 }
 
 void test_damaged_files(void)

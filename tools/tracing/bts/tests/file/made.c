@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write and read generated traces. Only version 7 has compressed chunks, but the chunks have the
- * same form in all files, so compressed traces are files of version 6 with chunks.
+ * Write and read generated traces. All files have version 6 of the trace.dat format. This version
+ * has no chunks, so read_file() itself marks the data of a file with chunks as compressed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ const char lost_text[] = "name: bts_lost\nID: 19\nformat:\n" COMMON
 	"\tfield:u64 seq;\toffset:16;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned int cause;\toffset:24;\tsize:4;\tsigned:0;\n\nprint fmt: \"\"\n";
 
-/* A pack of the oldest format does not contain the number of the format. */
+/* A pack of the oldest format does not contain a format number. */
 const char pack_text_0[] = PACK_BEGIN
 	"\tfield:unsigned int nr;\toffset:32;\tsize:4;\tsigned:0;\n"
 	"\tfield:u8 code[];\toffset:36;\tsize:0;\tsigned:0;\n\nprint fmt: \"\"\n";
@@ -174,7 +174,7 @@ static void put_number(FILE *f, uint64_t number, size_t size)
 	put(f, &number, size);
 }
 
-/* Compress CHUNKS chunks of pages, and return the number of bytes. */
+/* Compress the pages into CHUNKS chunks. Return the total size in bytes. */
 static size_t make_chunks(void)
 {
 	uint32_t nr = CHUNKS;
@@ -224,7 +224,7 @@ void write_file(const char *lost, const char *pack)
 		put_number(f, strlen(formats[i]), 8);
 		put(f, formats[i], strlen(formats[i]));
 	}
-	/* The trace has one CPU, and no other events, symbols, printk formats or command lines. */
+	/* No events of other systems, no symbols, no printk formats, no command lines, one CPU */
 	put_number(f, 0, 8);
 	put_number(f, 0, 4);
 	put_number(f, 0, 8);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Write and read generated traces. Each trace has one CPU, and is written to the file @path in
- * version 6 of trace.dat. The pack is the example in Documentation/trace/bts-internals.rst. Whole
- * entries and damaged entries have different PIDs, so that the result shows which entries were
- * read.
+ * Write and read generated traces. Each trace has one CPU, and is written to the file @path, in
+ * version 6 of the trace.dat format. Each pack contains the branches of the example in
+ * Documentation/trace/bts-internals.rst. Whole entries and damaged entries have different PIDs, so
+ * that the result shows which entries were read.
  *
  * Included by: tests/file/.
  */
@@ -41,18 +41,18 @@ struct entry {
 #define HEAD_0		36
 #define BRANCH_SIZE	24
 #define LOST_SIZE	28
-#define PACK_SIZE	52	/* size of HEAD + packed branches, rounded up to a multiple of 4 */
+#define PACK_SIZE	52	/* HEAD + the packed branches, rounded up to a multiple of 4 */
 
 /**
  * struct result - what the reader found in a trace
- * @branches:	expected branches of WHOLE_PID
- * @others:	unexpected branches of WHOLE_PID, and unexpected batches
- * @rest:	branches of OTHER_PID
- * @rows:	rows of the type ROW_ID
- * @losses:	losses of an unknown number of branches, by cause
- * @lost:	lost branches, by cause
- * @first:	branches before the first loss
- * @first_rows:	rows before the first loss
+ * @branches:	number of expected branches of WHOLE_PID
+ * @others:	number of unexpected branches of WHOLE_PID, and of unexpected batches
+ * @rest:	number of branches of OTHER_PID
+ * @rows:	number of rows of the type ROW_ID
+ * @losses:	by cause, the number of losses whose size is unknown
+ * @lost:	by cause, the number of lost branches in all other losses
+ * @first:	number of expected branches before the first loss
+ * @first_rows:	number of rows before the first loss
  * @lost_any:	true after the first loss
  * @lost_ts:	time of the first loss
  * @error:	the reader's error message, or an empty string
@@ -73,9 +73,9 @@ struct result {
 
 extern const char *path;
 extern uint8_t pages[PAGES][PAGE];
-/* The last page. */
+/* The index of the last page. */
 extern uint32_t page;
-/* The formats of LOST rows and of packs. The names that end with 0 are those of old tracers. */
+/* The formats of LOST rows and of packs. The suffix _0 marks the formats of old tracers. */
 extern const char lost_text_0[], lost_text[], pack_text_0[], pack_text[];
 extern const struct branch branches[NR];
 
@@ -83,14 +83,14 @@ extern const struct branch branches[NR];
 extern bool chunked;
 extern uint64_t time_to;
 /*
- * read_file() calls @spoil, which damages the file, before or after read_file() opens the file. The
- * argument is the offset of the chunk @spoil_chunk in the CPU's data.
+ * If @spoil is set, read_file() calls it to damage the file, after opening it if @spoil_opened is
+ * true, or else before. The argument is the offset of chunk @spoil_chunk in the CPU's data.
  */
 extern void (*spoil)(uint32_t at);
 extern bool spoil_opened;
 extern uint32_t spoil_chunk;
 
-/* Begin a trace, which has no entries. */
+/* Begin an empty trace. */
 void begin(void);
 void put_entry(const void *entry, uint32_t size);
 struct entry make_pack(uint64_t seq);
@@ -101,7 +101,7 @@ void put_lost(uint64_t seq);
 void put_lost_0(void);
 /* Write an entry of another event, which has no sequence number. */
 void put_row(void);
-/* Write the next entry into a new page. If @missed is true, entries before it are overwritten. */
+/* Begin a new page. If @missed is true, mark that entries before the page were overwritten. */
 void new_page(bool missed);
 
 /* Write the trace to the file. @pack is the format of packs, or NULL if the tracer has no packs. */

@@ -53,7 +53,7 @@ static void test_formats(void)
 	put_branches();
 	write_file(lost_text_0, NULL);
 	r = read_file();
-	ok(is_whole(&r, 2 * NR, 7), "a trace of the first tracer, without packs");
+	ok(is_whole(&r, 2 * NR, 7), "a trace of the tracer's first version, without packs");
 
 	begin();
 	put_pack_0(0);
@@ -61,7 +61,7 @@ static void test_formats(void)
 	put_pack_0(NR + 7);
 	write_file(lost_text, pack_text_0);
 	r = read_file();
-	ok(is_whole(&r, 2 * NR, 7), "packs that do not name their format");
+	ok(is_whole(&r, 2 * NR, 7), "packs without a format number");
 
 	begin();
 	put_pack(0);
@@ -105,7 +105,7 @@ static void test_foreign(void)
 	ok(good, "a pack of another format becomes a loss, and the error names the format");
 }
 
-/* A whole entry follows each truncated entry. The reader must not mix these two entries. */
+/* A whole pack follows each truncated entry. The entry must not take bytes of the pack. */
 static void test_cut(void)
 {
 	static const struct { uint16_t type; uint32_t size; } entries[] = {
@@ -125,7 +125,7 @@ static void test_cut(void)
 				strstr(r.error, "a truncated entry");
 		}
 	}
-	ok(good, "a truncated entry becomes a loss at the same place");
+	ok(good, "a truncated entry becomes a loss between the two packs");
 }
 
 static void test_malformed(void)
@@ -162,7 +162,7 @@ static uint32_t below(uint32_t n)
 	return (seed >> 32) % n;
 }
 
-/* Write an entry with changed bytes and a random size, but with the type and PID unchanged. */
+/* Write an entry of a random type and size. Damage some bytes, but not the type and the PID. */
 static void put_damaged(void)
 {
 	static const uint16_t types[] = { BRANCH_ID, LOST_ID, PACK_ID, PACK_ID };
@@ -175,7 +175,7 @@ static void put_damaged(void)
 	put_entry(&e, 4 + 4 * below(24));
 }
 
-/* A whole entry follows each damaged entry. The reader must read the whole entry. */
+/* A whole pack follows each damaged entry. The reader must read every whole pack. */
 static void test_damage(void)
 {
 	int good = 1;

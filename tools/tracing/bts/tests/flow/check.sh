@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Build and run fred.c with the library LIBBTS, a static one: check.sh DIR LIBBTS. Print KTAP.
+# Build fred.c with the static library LIBBTS, and run it: check.sh DIR LIBBTS. Print KTAP.
 
 set -eu
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Resolve the steps of a system call and of an interrupt with FRED. No machine at hand has FRED,
- * and QEMU 7.2 does not emulate it, so make the code and the steps by hand. Print KTAP.
+ * Check that the tool recognizes system calls, interrupts and returns with FRED. The code and the
+ * branches are written by hand, because no machine for the tests has FRED. Print KTAP.
  *
  * With FRED, system calls and interrupts in user space enter the kernel at the same address, and
  * the instructions erets and eretu return from the kernel.

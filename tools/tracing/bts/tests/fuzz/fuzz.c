@@ -3,8 +3,8 @@
  * Run commands of the tool on AFL++'s variants of a file: fuzz FILE COMMAND [-- COMMAND]...
  *
  * Each input is written to FILE, which the commands then read. If FILE is "-", the commands read
- * the input from standard input. Unlike the tool, this process handles many inputs. The output is
- * written to /dev/null. Without AFL++, the commands read the unchanged FILE once.
+ * the input from standard input. A single process handles many inputs. The output is written to
+ * /dev/null. Without AFL++, the commands read the unchanged FILE once.
  *
  * A command may change or remove its files. So with FUZZ_BESIDE=DIR, the files of DIR are copied to
  * the working directory before each input is written.

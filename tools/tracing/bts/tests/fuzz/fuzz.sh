@@ -81,7 +81,7 @@ seed() {
 	cp "$2" "$dir/$1/seeds/0"
 }
 
-# fuzz ENTRY FILE COMMAND...: run the fuzzer for $seconds seconds (0 means without end).
+# fuzz ENTRY FILE COMMAND...: run the fuzzer for $seconds seconds (0 means without a time limit).
 fuzz() {
 	entry=$1
 	shift
@@ -93,7 +93,7 @@ fuzz() {
 	! grep -q '^saved_\(crashes\|hangs\) *: [1-9]' "$stats"
 }
 
-# fuzz_restore ENTRY FILE: run the fuzzer on FILE. The killed recording's other files stay the same.
+# fuzz_restore ENTRY FILE: fuzz only FILE. The other files of the killed recording stay the same.
 fuzz_restore() {
 	(
 		cd "$dir/run-$1"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Test bts gdb --stdio with packets that gdb would never send: packets.py BTS TRACE [N]
 
-Each bad packet must get an error or an empty reply. After the bad packet, a good packet must get
-its answer. Then N randomly damaged packets follow, and then a good packet, which must be answered.
+Each bad packet must get an error or an empty reply, and a good packet after the bad packet must be
+answered. A good packet after N randomly damaged packets must be answered, too.
 """
 
 import random

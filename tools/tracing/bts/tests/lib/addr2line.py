@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Ask llvm-addr2line which functions are inlined at addresses.
+"""Ask llvm-addr2line which functions are inlined at given addresses.
 
-GNU addr2line is not suitable. If an inlined function has no linked name, GNU addr2line prints the
+GNU addr2line is not suitable. If an inlined function has no linkage name, GNU addr2line prints the
 name of a symbol instead of the function's name.
 """
 import re

@@ -38,8 +38,8 @@ struct answers {
 };
 
 /*
- * Replace strtod() of the C library, which the library must not use, by one of a locale in which a
- * comma precedes the fraction.
+ * Replace the C library's strtod() as in a locale with a decimal comma. libbts must not call
+ * strtod(), because the result depends on the locale.
  */
 double strtod(const char *text, char **end)
 {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
 #
-# Test libbts. This file is sourced by judge.sh and damage.sh, which first set $progs and $work. In
-# addition, judge.sh sets $bts to the tool in the folder of the built library, and defines
-# callgrind_counts, arcs and own_functions.
+# Test libbts. judge.sh and damage.sh set $progs and $work, and then source this file. judge.sh also
+# sets $bts to the tool in the folder of the built library, and defines callgrind_counts, arcs and
+# own_functions.
 #
 # shellcheck disable=SC2154
 
@@ -71,8 +71,8 @@ judge_lib_example() {
 }
 
 # In Python, the structures must equal the header's structures, and the example must print the same
-# counts as in C. The manual's Python session must work. An exception in a function of the program
-# must reach the caller of run(). So must Ctrl-C. An error of the library must raise libbts.Error.
+# counts as in C. The manual's Python session must work. Ctrl-C, and an exception in a callback,
+# must reach the caller of run(). An error of the library must raise libbts.Error.
 judge_lib_python() {
 	lib_install || return
 	docs=$tests/../../../../Documentation/tools/bts
@@ -128,7 +128,7 @@ judge_lib_python() {
 		        if "is closed" not in str(error):
 		            print(error)
 
-		# Ctrl-C must end each run, at whichever instruction the signal comes.
+		# Ctrl-C must end each run, whenever the signal arrives.
 		for number in range(40):
 		    left = False
 		    with libbts.open("kernel.dat", user=True) as trace:

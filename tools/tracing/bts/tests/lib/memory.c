@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read a trace many times while requests for memory fail. For various N, read the trace twice:
- * first only request N fails, then request N and all later requests fail. Each time, the library
+ * Read a trace many times while memory allocations fail. For various N, read the trace twice: first
+ * only allocation N fails, then allocation N and all later allocations fail. Each time, the library
  * must return a failure, and must be able to close the trace.
  *
  *	memory TRACE	linked with --wrap=NAME for each function NAME below
@@ -96,7 +96,7 @@ static int row(void *ctx, const struct bts_task *task, const struct bts_row *row
 	return !row->text;
 }
 
-/* Return: true if the library returned -ENOMEM exactly when a request failed. */
+/* Return: true if the library returned -ENOMEM if, and only if, an allocation failed. */
 static bool try(const char *path, unsigned long at, bool on)
 {
 	struct bts_trace *trace;

@@ -7,7 +7,7 @@
  * Each file is the output of per_cpu/cpuN/trace_pipe_raw, from a trace in which each branch has its
  * own entry. The sub-buffers have 4096 bytes. ID is the event's number in
  * events/ftrace/bts_branch/format. The branches are packed in batches of 256, 512 and 1024, as if
- * the hardware had raised an interrupt for each batch. A change of the task also ends a batch. The
+ * the hardware had raised an interrupt after each batch. A task switch also ends a batch. The
  * printed size includes the whole entry and the ring buffer's header before the entry. Each speed
  * is the highest of five measurements, in millions of branches per second, on one core, with
  * batches of 512.
@@ -144,7 +144,7 @@ static struct branches read_file(const char *name, unsigned int id)
 	die(name);
 }
 
-/* Return: the number of records in the batch. All of these records belong to one task. */
+/* Return: the number of records in the batch, all of which belong to one task. */
 static size_t batch_of(const struct branches *b, size_t first, size_t n)
 {
 	size_t end = first + n < b->nr ? first + n : b->nr, i;

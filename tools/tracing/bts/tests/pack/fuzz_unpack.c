@@ -5,8 +5,8 @@
  * An input is the number of branches (2 bytes), the step of a cursor (1 byte), the first source (8
  * bytes) and the packed branches. The packed branches and the array of decoded branches are
  * allocated with their exact sizes, so that the address sanitizer can detect each access beyond
- * their ends. A cursor decodes the branches in steps. It must return the same branches as a decoder
- * that decodes all branches in one call.
+ * their ends. A cursor decodes the branches in steps, and must return the same branches as a
+ * decoder that decodes all branches in one call.
  */
 
 #include <stdint.h>

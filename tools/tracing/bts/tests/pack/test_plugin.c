@@ -314,7 +314,7 @@ static void test_lost(struct tep_handle *tep)
 	expect(strstr(print(tep, &lost, 28), "bts_lost"), "bts_lost: LOST 7 branches",
 	       "a row that reports lost branches");
 	entry.pack.seq += 4 + 7;
-	expect(print(tep, &entry, size), rows, "branches in such a row are not missing");
+	expect(print(tep, &entry, size), rows, "branches that a row reports as lost");
 }
 
 static int misuse(const char *what)

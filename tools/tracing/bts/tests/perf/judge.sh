@@ -48,9 +48,9 @@ for program in bts_jumps bts_loop bts_syscall bts_fault bts_signal bts_fork bts_
 		judge $program.dat "$progs/$program.expect"
 done
 for program in bts_fib bts_vdso; do
-	check "$program: equal to the single-stepper" judge $program.dat $program.oracle
+	check "$program: the same as the single-stepper's" judge $program.dat $program.oracle
 done
-check "a non-root user: each branch" judge user.dat "$progs/bts_jumps.expect"
+check "each branch in the recording of a non-root user" judge user.dat "$progs/bts_jumps.expect"
 for program in bts_jumps bts_fault bts_signal bts_hop; do
 	bts import -o import.dat $program.data 2>said_it
 	check "import of branches:u: $program" exact_user import.dat "$progs/$program.expect"
@@ -125,7 +125,7 @@ sys.stdout.buffer.write(data)' <bts_jumps-intel.data >unread.data
 		says 'lost ? (entry cannot be read)' bts info unread.dat
 }
 check "import of intel_bts//: branches without an AUX record are a loss" intel_unread
-# A record has 48 bytes, so the file is also cut exactly where a record ends.
+# A record has 48 bytes, so one of these sizes cuts the file exactly at the end of a record.
 cut_short() {
 	for size in 2000 2008 2016 2024 2032 2040; do
 		head -c $size bts_jumps.data >cut.data
@@ -149,14 +149,14 @@ check "import keeps an older trace with its archive, and no other directory" imp
 
 # The tracer and perf must report the same number of instructions and calls for each function, and
 # the same executed addresses. Do not compare the numbers of branches, because only the tracer
-# counts branches into the kernel. Only the tracer sees that the kernel starts _start().
+# counts branches into the kernel. Leave out _start(), because only the tracer sees its beginning.
 counts() { # FILE
 	bts top --json -n 0 "$1" |
 		grep -v -e '"dso":"\[kernel\]"' -e '"bill"' -e '"function":"_start' |
 		sed 's/"branches":[0-9]*,//' | sort
 }
 
-# Only the tracer sees the run that ends with a fault, so compare only the calls.
+# Only the tracer sees the instructions just before a fault, so compare only the calls.
 calls() { # FILE
 	counts "$1" | sed 's/"instructions":[0-9]*,//'
 }
@@ -183,7 +183,7 @@ handlers() {
 		grep -qx 'FNDA:5,on_usr1' info.txt && grep -qx 'FNDA:1,on_segv' info.txt &&
 		grep -qx "DA:$(grep -n 'handled++' "$1" | cut -d: -f1),5" info.txt
 }
-# The list of functions in bts tui. Run in a subshell, because tui.sh replaces functions.
+# Check the list of functions in bts tui. Use a subshell, because tui.sh redefines functions.
 handlers_in_tui() (
 	bts=$(command -v bts)
 	work=.
@@ -201,7 +201,7 @@ if [ -e signals-perf.dat ]; then
 	check "top --inline with signal handlers" says 'on_usr1' bts top --inline -n 0 signals-perf.dat
 	check "tui: the calls of signal handlers" handlers_in_tui
 fi
-# The last run before an exec() or sigreturn() ends without a branch, so do not count this run.
+# The straight run before an exec() or sigreturn() ends without a branch, so it must not be counted.
 sums() {
 	for program in bts_exec bts_signal; do
 		[ "$(bts dump -f callgrind $program.dat 2>/dev/null |

@@ -23,7 +23,7 @@ bts_perf() {
 
 # --- With intel_bts, if page table isolation is off -----------------------------------
 
-# Record to /tmp, because Linux 7.3 cannot write perf's mapped memory to 9p without a cache.
+# Record to /tmp, because Linux 7.3 cannot write perf's mapped memory to an uncached 9p file system.
 perf_record() { # FILE OPTION...
 	file=$1
 	shift
@@ -72,7 +72,7 @@ for program in bts_jumps bts_fault bts_signal bts_hop; do
 	check "perf record $program" perf_record $program.data -e branches:u -c 1 -d \
 		"$progs/$program"
 done
-# Without other options, perf gives both events the same sample type.
+# Both events have the same options, so perf gives them the same sample type.
 check "perf record branches:u and page-faults:u" perf_record two-first.data -e branches:u \
 	-e page-faults:u -c 1 -d "$progs/bts_fault"
 check "perf record page-faults:u and branches:u" perf_record two-last.data -e page-faults:u \

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Test recordings: check.sh [DIR [BTS [KERNEL]]]. Print KTAP. Build and run trust.c under ASan and
-# UBSan. With output.py, check the output of BTS for the trace of odd.c. With killed.py, check the
-# restored trace of killed.c. With deep.py, check bts why with deeply nested calls. KERNEL is the
-# kernel's source tree. The default is the tree that contains these files.
+# UBSan. With output.py, check what BTS prints for the trace that odd.c writes. With killed.py,
+# check that the trace of killed.c can be restored. With deep.py, check bts why with deeply nested
+# calls. KERNEL is the kernel's source tree. The default is the tree that contains these files.
 
 set -eu
 

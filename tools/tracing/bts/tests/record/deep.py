@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compare system calls whose functions in the kernel are nested deeply.
+"""Compare system calls with deeply nested kernel functions.
 
     deep.py BTS TRACE     write TRACE, and print KTAP
 
 The second of two system calls fails. The calls differ only in the innermost function. In one
-trace, bts must find the difference. In the other trace, the innermost function is nested so deeply
-that bts does not compare it. Then compare the same calls in two traces.
+trace, bts why must find the difference. In the other trace, the innermost function is nested too
+deeply, so bts why must not compare it. Then bts diff must do the same with one call per trace.
 """
 import json
 import struct

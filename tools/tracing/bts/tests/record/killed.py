@@ -54,7 +54,7 @@ def is_prefix(part, whole):
 
 
 def restored(last):
-    """Kill the recording at a write, and restore it. Return None if nothing can be restored."""
+    """Kill the recording at write `last`, and restore it. Return None if nothing is restorable."""
     remove()
     status, text = run(KILLED, TRACE, str(last))
     if status != -9 or os.path.exists(TRACE):
@@ -104,8 +104,8 @@ def check_all():
         ended += not cut
         sizes.add(size)
         before = size
-    print(f'# {len(sizes)} numbers of branches, {ended} times at the end')
-    result(len(sizes) > 3 and ended > 5, 'restore: killed at each write, no branch is lost')
+    print(f'# {len(sizes)} different numbers of branches, {ended} complete traces')
+    result(len(sizes) > 3 and ended > 5, 'restore: killed at each write, written data is kept')
 
 
 def check_messages():
@@ -116,7 +116,7 @@ def check_messages():
     run(KILLED, TRACE, '30')
     status, text = run(KILLED, TRACE)
     result(status == 1 and 'complete its trace with bts restore' in text,
-           'record: the rest of a killed recording is not overwritten')
+           'record: the files of a killed recording are not overwritten')
     with subprocess.Popen(['flock', TRACE + '.new', 'sh', '-c', 'echo; cat'],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
         running.stdout.readline()
@@ -137,6 +137,6 @@ try:
     check_all()
 except ValueError as error:
     print(f'# {error}')
-    result(False, 'restore: killed at each write, no branch is lost')
+    result(False, 'restore: killed at each write, written data is kept')
 check_messages()
 sys.exit(STATUS)

@@ -5,8 +5,8 @@
  * A task calls a function of a JIT compiler twice, or ODD_CALLS times. The names of the task and
  * its functions, and the recorded command, contain a quote, a tag of HTML, UTF-8, an invalid byte,
  * and sequences that set a terminal's title and colour. The name of a mapped file, which is
- * missing, also contains such a sequence. With ADDRESS, the task also takes branches in /throws, a
- * program without a build ID that is mapped at 0x400000.
+ * missing, also contains such a sequence. With ADDRESS, the task also takes branches in /throws,
+ * from ADDRESS on. This program has no build ID, and is mapped at 0x400000.
  *
  * With ODD_STACKS=N, the functions have ordinary names, and two fibers wait in the same functions.
  * Fiber A waits first, but fiber B continues first. Fiber B calls leaf() N times before it waits,
@@ -54,7 +54,7 @@ static void put_map(struct pages *p, const char *path, uint64_t addr, uint64_t l
 	pages_row(p, 1000, &map, sizeof(map));
 }
 
-/* Write a chain of branches through the program "throws". Each branch leads 16 bytes ahead. */
+/* Write a chain of branches through the program "throws". Each branch jumps forward by 16 bytes. */
 static void put_program(struct pages *p, uint64_t from)
 {
 	put_map(p, "/throws", 0x400000, 0x100000);

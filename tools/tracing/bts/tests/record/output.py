@@ -6,7 +6,7 @@
 
 The program ODD made TRACE, and TRACE-3 with three calls.
 
-In TRACE-stacks, the first guess at a stack is wrong. Check that bts corrects this guess everywhere.
+In TRACE-stacks, bts first guesses a wrong stack. Check that each command corrects this guess.
 """
 import collections
 import json
@@ -155,7 +155,7 @@ def flame():
 
 
 def names_of_jit(path, began):
-    """Make a trace of 5 seconds without an archive. Return what bts top and bts archive print."""
+    """Make a trace without an archive. Return names, messages, and whether the file is archived."""
     trace = TRACE.replace('.dat', '-jit.dat')
     for old in trace, trace + '.old':
         if os.path.exists(old):
@@ -198,7 +198,7 @@ def check_jit(path, content):
 
 
 def dump():
-    """Return a dump in the format of perf, with the code of leaf()."""
+    """Return a file in the format of perf's jitdump, with the code of leaf()."""
     head = struct.pack('<6I2Q', 0x4a695444, 1, 40, 62, 0, os.getpid(), 0, 0)
     code = b'leaf\0' + 0x100 * b'\x90'
     return head + struct.pack('<2IQ2I4Q', 0, 56 + len(code), 0, os.getpid(), os.getpid(),
@@ -307,7 +307,7 @@ def gdb_library():
 
 
 def delays():
-    """Check that bts top refuses a delay that is not a number of seconds, at most a day."""
+    """Check that bts top accepts only delays of more than 0 seconds and at most a day."""
     good = True
     for given, status in (('0', 2), ('-1', 2), ('nan', 2), ('inf', 2), ('1e300', 2), ('1s', 2),
                           ('', 2), ('86401', 2), ('86400', 0), ('.2', 0)):

@@ -143,7 +143,7 @@ static void test_trace(void)
 
 /* --- The archive -------------------------------------------------------------------- */
 
-/* Write a file that is larger than a limit. Return: 0 if the file was written. */
+/* Write a file that exceeds a size limit, as on a full disk. Return: 0 if that succeeded. */
 static int put_on_full_disk(const char *trace, const char *name)
 {
 	struct rlimit old, limit;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Check that bts why finds the check that made a system call fail.
 
-judge.py list                                print the names of refuse's system calls
+judge.py list                                print the names of the system calls that refuse makes
 judge.py judge DIR BTS VMLINUX LINUX         judge the traces that record.sh made in DIR
 
 PYTHONPATH must contain tests/lib.
@@ -11,7 +11,7 @@ Each check is identified by its text in the kernel's source. A check in an inlin
 reported at the line of the call or at a line of the inlined function, so CHECKS may list both
 texts.
 
-INJECTED has calls that fail because of an injected fault. For such a call, two checks are correct:
+INJECTED lists calls that fail because of an injected fault. Two checks are correct for such a call:
 the check of the failed function's result, and the check that decided to inject the fault.
 """
 
@@ -184,9 +184,9 @@ def main():
         return 0
     where, bts, vmlinux, linux = sys.argv[2:]
     options = ["--vmlinux", vmlinux]
-    done = [judge(f"{nr} {what}, with a call that succeeded: the check is first",
+    done = [judge(f"{nr} {what}, compared with a successful call: the check is first",
                   where, bts, options, linux, cases, 1, FIRST_WANTED) &
-            judge(f"{nr + 1} {what}, without one: the check is among the first three",
+            judge(f"{nr + 1} {what}, with --alone: the check is among the first three",
                   where, bts, [*options, "--alone"], linux, cases, 3, THREE_WANTED)
             for nr, what, cases in ((1, "known checks", CHECKS), (3, "injected faults", INJECTED))]
     done.append(judge_inline(where, bts, options, vmlinux))

@@ -23,7 +23,7 @@ echo 0 > $debug/failslab/verbose
 echo 0 > $debug/fail_function/verbose
 echo N > $debug/failslab/ignore-gfp-wait
 
-# inject FUNCTION VALUE: let FUNCTION fail with VALUE if the kernel injects a fault.
+# inject FUNCTION VALUE: if the kernel injects a fault into FUNCTION, FUNCTION must return VALUE.
 inject() {
 	echo "$1" > $debug/fail_function/inject
 	echo "$2" > "$debug/fail_function/$1/retval"
