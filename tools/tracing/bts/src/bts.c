@@ -21,7 +21,7 @@ static const struct subcommand {
 } commands[] = {
 	{ "check",	cmd_check,	"report what can be recorded here, and what is missing" },
 	{ "record",	cmd_record,	"record the branches of a command, PIDs or all tasks" },
-	{ "import",	cmd_import,	"convert a perf.data with branches into a trace" },
+	{ "import",	cmd_import,	"convert a perf.data file with branches into a trace" },
 	{ "restore",	cmd_restore,	"complete the trace of a recording that was killed" },
 	{ "info",	cmd_info,	"print origin, options, branches and losses of a trace" },
 	{ "report",	cmd_report,	"print a row for each branch, with symbols and lines" },
@@ -64,8 +64,8 @@ static const struct subcommand *find_command(const char *name)
 }
 
 /*
- * For completion, print the argument of the option @option, the options of the command @name or, if
- * @name is NULL, all commands.
+ * For completion, print all commands if @name is NULL, the options of the command @name if @option
+ * is NULL, and otherwise the kind of the argument of @option.
  */
 static int complete(const char *name, const char *option)
 {

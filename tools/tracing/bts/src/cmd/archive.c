@@ -4,8 +4,8 @@
  * can then be read on another machine, or after the programs have changed.
  *
  * The pipeline (flow/pipeline.h) reads the trace, loads the programs and libraries, and checks
- * whether each file is provably the recorded file. The header symbols/archive.h lists the files of
- * an archive.
+ * whether each file can be proved to be the recorded one. The header symbols/archive.h lists the
+ * files of an archive.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -64,8 +64,8 @@ static void put(struct archived *all, const char *name, const void *data, size_t
 		const char *path)
 {
 	/*
-	 * Do not write a file twice. The name identifies the file, because the name contains the
-	 * build ID or, for a file without a build ID, the path.
+	 * Skip a file that the archive already contains. The name identifies the file, because the
+	 * name contains the build ID or, if the file has none, the path.
 	 */
 	if (!archive_has(all->trace, name) && archive_put(all->trace, name, data, size))
 		all->status = STATUS_FAILURE;
@@ -140,7 +140,7 @@ static void put_object(struct archived *all, const struct object *object, int64_
 	free(name);
 }
 
-/* Save the running kernel's code, unless the trace is from a kernel with another release. */
+/* Save the running kernel's code if the trace is from a kernel of the same release. */
 static void put_kernel(const struct archived *all, const struct pipe *pipe)
 {
 	struct utsname uts;
@@ -157,7 +157,7 @@ static void put_tasks(const struct archived *all, const struct pipe *pipe)
 {
 	struct names names = {};
 
-	/* Keep an archived vDSO, because this machine may have another vDSO. */
+	/* Never replace an archived vDSO, because this machine's vDSO may differ. */
 	if (!archive_has(all->trace, "vdso.so")) {
 		for (const struct task *task = pipe->tasks; task; task = task->list_next)
 			if (task->pid > 0)

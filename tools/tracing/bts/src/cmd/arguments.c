@@ -17,7 +17,7 @@ const char options_help[] =
 	"  --task NAME        only tasks with this name\n"
 	"  --pid PID,...      only these tasks\n"
 	"  --cpu LIST         only branches on these CPUs (0,2-3)\n"
-	"  --time FROM,TO     only branches at this time, in seconds; FROM or TO may be empty\n"
+	"  --time FROM,TO     only branches in this period, in seconds; FROM or TO may be empty\n"
 	"  -u, --user         only branches that begin or end in user space\n"
 	"  -k, --kernel       only branches that begin or end in the kernel\n"
 	"  --dso NAME         only branches that begin or end in this file, or in [kernel]\n"
@@ -46,7 +46,7 @@ static bool set_filter(struct options *o, const char *name, const char *value)
 
 #define FILTERS	"i:uk"
 
-/* The values for getopt_long() must differ from the values of the commands' own options. */
+/* Values for getopt_long(). The commands' own options have smaller values. */
 enum { OPTION_FILTER = 0x10000, OPTION_HEAD };
 
 static const struct option common[] = {

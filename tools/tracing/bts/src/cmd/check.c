@@ -2,10 +2,10 @@
 /*
  * bts check: report which branches this machine can record, and how to correct each problem.
  *
- * Each check is a function that prints its results. The first checks concern the hardware, and
- * later checks concern the kernel and the user's permissions. The last check selects the tracer, so
- * that the kernel tests BTS on each CPU. With --probe, bts then traces a program whose branches are
- * known (record/probe.c).
+ * Each check is a function that prints its results. The checks of the hardware come first, then
+ * those of the kernel and of the user's permissions. The last check selects the tracer, so that the
+ * kernel tests BTS on each CPU. With --probe, bts then traces a program whose branches are known
+ * (record/probe.c).
  */
 #include <cpuid.h>
 #include <dirent.h>
@@ -35,9 +35,9 @@ static const char usage[] =
 "Reports whether this machine can record branches and, if it cannot, what to do. The exit status\n"
 "is 0 if branches can be recorded.\n"
 "\n"
-"      --probe   record a program whose branches are known, compare, and print a report\n"
-"                to send in\n"
-"      --json    print an object for each line\n"
+"      --probe   record a program whose branches are known, and print a report about\n"
+"                the result that you can send in\n"
+"      --json    print one JSON object per line\n"
 "  -h, --help    this text\n";
 
 struct check {
@@ -156,7 +156,7 @@ static void check_hypervisor(struct check *check)
 		return;
 	__cpuid(0x40000000, eax, id[0], id[1], id[2]);
 	note(check, "hypervisor", "a virtual machine (%.12s): most hypervisors hide BTS, or "
-	     "advertise BTS and do not implement it; to test it, use --probe", (const char *)id);
+	     "advertise BTS but do not implement it; to test it, use --probe", (const char *)id);
 }
 
 static void check_flags(struct check *check)
@@ -186,7 +186,7 @@ static void check_flags(struct check *check)
 		     "no ds_cpl: bts-cpl-filter has no effect; the tracer filters instead");
 }
 
-/* Report errata of BTS in processors from Nehalem to Ivy Bridge. */
+/* Report errata of BTS (Nehalem to Ivy Bridge), and ask for reports about CPUs with FRED. */
 static void check_errata(struct check *check)
 {
 	static const unsigned char models[] = {
@@ -195,7 +195,7 @@ static void check_errata(struct check *check)
 	int model = cpu_number(check, "model");
 
 	if (has_flag(check, "fred"))
-		note(check, "errata", "FRED: BTS has not been tested with FRED; please report");
+		note(check, "errata", "FRED: BTS is untested with FRED; please report the result");
 	if (cpu_number(check, "cpu family") != 6)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(models); i++)
@@ -265,7 +265,7 @@ static void check_options(const struct check *check, const char *root)
 	} wanted[] = {
 		{ "bts-block",	"tasks cannot wait until the ring buffer has room" },
 		{ "bts-sched",	"task switches are not shown" },
-		{ "bts-map",	"user addresses cannot be named later" },
+		{ "bts-map",	"user addresses cannot be resolved later" },
 		{ "bts-pack",	"a branch takes 28 bytes of the ring buffer instead of 2" },
 	};
 	struct utsname uts;
@@ -282,7 +282,7 @@ static void check_options(const struct check *check, const char *root)
 	uname(&uts);
 	if (strstr(uts.version, "PREEMPT_RT"))
 		note(check, "kernel", "it has PREEMPT_RT, so bts-map is refused: user addresses "
-		     "cannot be named later");
+		     "cannot be resolved later");
 	if (access("/proc/kcore", F_OK))
 		note(check, "kernel", "no /proc/kcore: the kernel's code is not saved with a "
 		     "trace; build the kernel with CONFIG_PROC_KCORE=y");
@@ -376,7 +376,8 @@ static void check_start(struct check *check)
 	} else {
 		stats = instance_read(inst, "bts_stats");
 		once = stats && strstr(stats, "hw_interrupt: once");
-		good(check, "hardware", "each CPU stores a known branch and interrupts (%s)",
+		good(check, "hardware", "each CPU stores a known branch and raises an "
+		     "interrupt (%s)",
 		     once ? "once" : "for each record above the threshold");
 		free(stats);
 	}

@@ -15,7 +15,7 @@ enum {
 	RECORD_NOT_FOUND	= 127,
 };
 
-/* The exit status if bts diff fails, because 1 means that the runs differ. */
+/* The exit status if bts diff itself fails. Status 1 means that the runs differ. */
 enum {
 	DIFF_FAILED	= 3,
 };

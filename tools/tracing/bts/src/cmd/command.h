@@ -22,8 +22,8 @@
  * @option:	handles an option, with its value in optarg. Returns STATUS_OK or, after a message,
  *		STATUS_MISUSE. NULL if the command has no options
  * @rows:	the output is a list of rows, so the option --head is accepted
- * @operands:	handles the operands, beginning with argv[optind]. Returns like @option. NULL if
- *		the trace is the only operand
+ * @operands:	handles the operands, beginning with argv[optind]. Returns the same values as
+ *		@option. NULL if the trace is the only operand
  * @run:	runs the command. Returns the exit status
  */
 struct command {
@@ -40,8 +40,8 @@ struct command {
 extern const char options_help[];
 
 /*
- * Parse the options of the command and the common options. Returns STATUS_OK on success. After a
- * message, returns STATUS_MISUSE. If the user asked for help, returns -1.
+ * Parse the options of the command and the common options. Returns STATUS_OK; -1 if the user asked
+ * for help; or, after a message about an error, STATUS_MISUSE.
  */
 int options_parse(const struct command *c, void *ctx, struct options *o, int argc, char **argv);
 
@@ -62,21 +62,21 @@ int command_trace_name(const char **trace, const char *command, int argc, char *
  */
 int command_input(struct options *o, const char *command, int argc, char **argv);
 /*
- * The command follows calls through all code, so return STATUS_MISUSE after a message if a filter
- * leaves out branches by their places.
+ * For commands that follow calls through all code: if --dso, --from or --to is set, print a message
+ * and return STATUS_MISUSE.
  */
 int command_no_places(const struct options *o, const char *command);
-/* The output is not a list of rows, so return STATUS_MISUSE after a message if --head is set. */
+/* For commands that print no list of rows: reject --head with a message and STATUS_MISUSE. */
 int command_no_head(const struct options *o, const char *command);
-/* The operands are traces, so return STATUS_MISUSE after a message if -i names another trace. */
+/* For commands with traces as operands: reject -i with a message and STATUS_MISUSE. */
 int command_no_input(const struct options *o, const char *command);
 
-/* If the file of -o or --html is one of the inputs, return STATUS_MISUSE after a message. */
+/* If the output (-o or --html) is one of the inputs, print a message and return STATUS_MISUSE. */
 int command_no_overwrite(const struct options *o, const char *command, const char *output,
 			 char *const *inputs, size_t nr);
 
 /*
- * Open the trace with libbts.h, and set the user's filters. On failure, print a message and return
+ * Open the trace with libbts, and set the user's filters. On failure, print a message and return
  * NULL.
  */
 struct bts_trace *command_trace(const struct options *o);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print the options of a command. The completion scripts of shells need this list, because a script
- * cannot read a table in a C file. This file reads the options from the help text of the command:
+ * Print the options of a command, for the completion scripts of the shells. The options are read
+ * from the help text of the command:
  *
  *	  -b, --by WHAT      function (default), edge, loop, line, dso
  *	                     -> -b <tab> function|edge|loop|line|dso <tab> function (default), ...
@@ -13,7 +13,7 @@
  * The second column of the output contains the kind of the option's argument (FILE, DIR, USER, PID,
  * EVENT ...), or a list of the valid values. If the option has no argument, the column is empty.
  *
- * Print only this column for an option that the user has typed, because options may be bundled:
+ * For a word that the user has typed, print only this column. A word may bundle several options:
  *
  *	-o, --output, -uo	-> FILE
  *	-u			-> nothing, because -u has no argument
@@ -28,7 +28,7 @@
 #include "lib/msg.h"
 #include "cmd.h"
 
-/* The values of options whose help texts do not list the values in a parsable form. */
+/* The values of options for which the help text contains no parsable list of values. */
 static const struct {
 	const char	*option;
 	const char	*values;
@@ -60,7 +60,7 @@ static void add(struct list *l, const char *name, const char *argument, const ch
 
 		if (strcmp(o->name, name))
 			continue;
-		/* Collect the values of a repeated option, but no placeholder such as TIME. */
+		/* Collect the values of an option that occurs twice, but no placeholders (TIME). */
 		if (!islower((unsigned char)*argument))
 			return;
 		o->argument = mem_format("%s|%s", before, argument);
@@ -143,7 +143,7 @@ static const char *argument_of(const struct list *l, const char *name)
 	return "";
 }
 
-/* Return the kind of argument that the next word must be, or "" if @word needs no next word. */
+/* Return the kind of argument that must follow @word, or "" if none must follow. */
 static const char *argument_after(const struct list *l, const char *word)
 {
 	char name[] = "-?";

@@ -39,13 +39,13 @@ struct cover_format {
  * @paths:	the names of the @nr_paths traces
  * @output:	the name of the output file, or NULL
  * @bills:	a stream that collects the summaries of the traces
- * @lines:	key: name of the file, line. branches: how often the line was executed
- * @conds:	key: object, address of a conditional jump. calls: how often the
- *		jump was taken; branches: how often the jump was not taken
- * @calls:	key: object, address of a function. For an inlined function, the key contains the
- *		function's number, and @b is set. calls: how often the function was entered
- * @insns:	key: object, address of an instruction. insns: how often the
- *		instruction was executed; calls: the length of the instruction
+ * @lines:	keyed by file name and line. branches: how often the line was executed
+ * @conds:	keyed by object and address of a conditional jump. calls: how often the jump was
+ *		taken; branches: how often the jump was not taken
+ * @calls:	keyed by object and address of a function or, with @b set, by object and number of
+ *		an inlined function. calls: how often the function was entered
+ * @insns:	keyed by object and address of an instruction. insns: how often the instruction was
+ *		executed; calls: the length of the instruction
  */
 struct cover {
 	const struct options *options;

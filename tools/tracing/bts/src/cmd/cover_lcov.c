@@ -7,8 +7,8 @@
  *
  * A line that did not run is listed with a count of 0 if the debug information contains the line. A
  * conditional jump has two branches, taken and not taken. If the jump never ran, both counts are
- * "-". Jumps that never ran are found by decoding the functions. A file whose source is not on this
- * machine is left out, because genhtml would stop at this file.
+ * "-". Jumps that never ran are found by decoding the functions. A source file that is not on this
+ * machine is left out, because genhtml would fail.
  *
  * Functions have their linked (mangled) names, as in geninfo's output. A demangled C++ name may
  * contain a comma, and genhtml would cut the name at the comma.

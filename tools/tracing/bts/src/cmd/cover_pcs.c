@@ -7,7 +7,7 @@
  *		Lighthouse and other plugins of disassemblers
  *
  * The addresses in pcs are virtual addresses, as in the file's program headers. The offsets in
- * drcov begin at the first page of the file's image or, for the kernel, at its first symbol
+ * drcov are relative to the first page of the file's image or, for the kernel, to its first symbol
  * (_text).
  */
 #include <stdlib.h>

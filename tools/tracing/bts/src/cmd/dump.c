@@ -45,7 +45,7 @@ static const struct dump_format formats[] = {
 static void print_usage(void)
 {
 	printf("Usage: bts dump -f FORMAT [OPTIONS] [FILE...]\n\n"
-	       "Converts a trace for other programs. A profile can add up several traces.\n\n");
+	       "Converts a trace for other programs. A profile can combine several traces.\n\n");
 	for (size_t i = 0; i < NR_FORMATS; i++)
 		printf("  -f %-16s%s\n", formats[i].name, formats[i].help);
 	command_usage("\n"

@@ -24,8 +24,8 @@
 
 static const char usage[] =
 	"Usage: bts gdb [OPTIONS] [FILE] [-- GDB-ARGUMENTS...]\n\n"
-	"Step backwards through a recorded run, in gdb. The trace has the control flow of the\n"
-	"program, but not its data.\n\n"
+	"Step backwards through a recorded run, in gdb. The trace contains the control flow of\n"
+	"the program, but not its data.\n\n"
 	"  -i, --input FILE   the trace (trace.dat)\n"
 	"  --at EVENT         end at the last event with this name, not at the end of the trace\n"
 	"  --at TIME          end at this time, in seconds as in bts report\n"

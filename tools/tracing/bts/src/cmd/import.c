@@ -24,12 +24,12 @@
 static const char usage[] =
 "Usage: bts import [OPTIONS] [FILE]\n"
 "\n"
-"Converts a file of perf into a trace. perf must have recorded the file with one of\n"
+"Converts a perf.data file into a trace. perf must have recorded the file with one of\n"
 "\n"
 "  perf record -e branches:u -c 1 -d COMMAND          user space\n"
 "  perf record --per-thread -e intel_bts// COMMAND    both sides, as root\n"
 "\n"
-"  -i, --input FILE    the file of perf (perf.data)\n"
+"  -i, --input FILE    perf's file (perf.data)\n"
 "  -o, --output FILE   the trace (trace.dat)\n"
 "  -h, --help          this text\n";
 
@@ -67,7 +67,7 @@ static int finish(struct perf_data *data, struct perf_rows *rows, struct writer 
 
 	if (!perf_data_is_intel_bts(data) && rows->names.nr > 1)
 		msg_warn("perf record does not separate tasks that share a CPU, so branches of "
-			 "the %zu tasks may be in the wrong task; bts record separates tasks",
+			 "the %zu tasks may be shown in the wrong task; bts record separates tasks",
 			 rows->names.nr);
 	if (!ret) {
 		recording_leave_archive(writer_kept_old(w), output);
@@ -89,7 +89,7 @@ static int import(const char *input, const char *output)
 	perf_rows_init(&rows);
 	/*
 	 * If perf did not record the returns from the kernel, skip the branches into the kernel,
-	 * because such a branch without a return would look like a gap.
+	 * because a branch into the kernel without a return would look like a gap.
 	 */
 	rows.user_only = data && !perf_data_has_kernel_side(data);
 	if (w && !made_formats_write(w, perf_data_of_this_kernel(data))) {

@@ -37,7 +37,7 @@ static const char usage[] =
 "      --json         print one object; for trace-cmd's traces, the summary is a second object\n"
 "  -h, --help         this text\n";
 
-/* Return the value of the first line "KEY: value", or NULL. The value ends with the line. */
+/* Return the value of the first line "KEY: value", or NULL. The value ends at the newline. */
 static const char *find_value(const char *text, const char *key)
 {
 	size_t length = strlen(key);
@@ -52,7 +52,7 @@ static const char *find_value(const char *text, const char *key)
 	return NULL;
 }
 
-/* Like find_value(), but the caller frees the value. */
+/* Return a copy of the value that find_value() finds. The caller frees the copy. */
 static char *value_of(const char *text, const char *key)
 {
 	const char *value = find_value(text, key);
@@ -133,7 +133,7 @@ static void print_end(const char *info)
 	int status = text ? atoi(text) : 0;
 
 	if (text && WIFSIGNALED(status))
-		printf("%-11sended by signal %d (%s)\n", "status", WTERMSIG(status),
+		printf("%-11skilled by signal %d (%s)\n", "status", WTERMSIG(status),
 		       strsignal(WTERMSIG(status)));
 	else if (text)
 		printf("%-11s%d\n", "status", WEXITSTATUS(status));
@@ -244,7 +244,7 @@ static void show_text(const struct dat *dat, const char *stats, bool with_stats)
 	bill_print(stdout, NULL, &bill);
 }
 
-/* For a trace without the section BTS, count the branches and print the summary. */
+/* For a trace without a BTS section, count the branches and print the summary. */
 static int print_counted_bill(struct options *options, bool json)
 {
 	struct pipe pipe = {};

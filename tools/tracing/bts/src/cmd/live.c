@@ -69,7 +69,7 @@ static void become_recorder(const struct live *l, pid_t parent, const char *trac
 	_exit(STATUS_FAILURE);
 }
 
-/* Wait for @seconds. If the recorder ends by itself during this time, return true. */
+/* Wait for @seconds. Return true if the recorder exits by itself during this time. */
 static bool ended_within(pid_t pid, double seconds, int *status)
 {
 	struct timespec slice = { .tv_nsec = 20000000 };
@@ -128,8 +128,8 @@ static void stop_on_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGHUP };
 	/*
-	 * Restart an interrupted write() to a pipe, because stdio would drop the output. If no one
-	 * reads the pipe, the second signal ends bts.
+	 * Let the kernel restart an interrupted write() to a pipe, because stdio would drop the
+	 * output. If nobody reads the pipe, a second signal ends bts.
 	 */
 	struct sigaction action = { .sa_handler = stop, .sa_flags = SA_RESTART | SA_RESETHAND };
 

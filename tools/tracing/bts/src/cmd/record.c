@@ -88,7 +88,7 @@ int recording_signals(bool children)
 	if (children)
 		sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	/* Reset SIGINT, which background jobs ignore, so that kill -INT ends the recording. */
+	/* Background jobs ignore SIGINT. Accept it, so that kill -INT ends the recording. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
@@ -250,13 +250,13 @@ static void wait_for_held(const struct record *rec)
 			return;
 		usleep(HELD_POLL_US);
 	}
-	msg_warn("some held branches are lost, because the ring buffer had no room in time");
+	msg_warn("some held branches are lost, because room in the ring buffer came too late");
 }
 
 /*
- * Stop tracing the tasks that still run, because their last branches would be dropped when tracing
- * is switched off. Read the tasks' PIDs from the tracer, because function-fork may have added
- * tasks.
+ * Stop tracing the tasks that still run. Otherwise, their last branches would be dropped when
+ * tracing is switched off. Read the tasks' PIDs from the tracer, because function-fork may have
+ * added tasks.
  */
 static int stop_tracing(const struct record *rec)
 {
@@ -356,7 +356,7 @@ static char *info_text(const struct record *rec, const struct look_counts *count
 		bytes_add(&text, line, strlen(line));
 		free(line);
 	}
-	/* The keys of bts_stats differ from the keys above. */
+	/* Append bts_stats unchanged, because none of its keys occurs above. */
 	bytes_add(&text, stats, strlen(stats) + 1);
 	return text.data;
 }
@@ -445,7 +445,8 @@ static int write_file(struct record *rec)
 }
 
 /*
- * Start the next file. Switch the instance with the mappings off and on, to get all mappings again.
+ * Start the next file. Switch the instance that records mappings off and on, so that it records all
+ * mappings again.
  */
 static int rearm(struct record *rec)
 {
@@ -495,7 +496,7 @@ void recording_report_end(const struct record_options *options, const struct tar
 	if (!targets->ended)
 		return;
 	if (WIFSIGNALED(status))
-		fprintf(stderr, "bts: %s was ended by signal %d (%s)\n", options->command[0],
+		fprintf(stderr, "bts: %s was killed by signal %d (%s)\n", options->command[0],
 			WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else if (WEXITSTATUS(status))
 		fprintf(stderr, "bts: %s returned %d\n", options->command[0],
@@ -541,7 +542,7 @@ static struct record_result record_with_tracer(const struct record_options *opti
 	return result;
 }
 
-/* Return the exit status, which is 0 if the recording succeeded but the command still runs. */
+/* Return the exit status. If the recording succeeded but the command still runs, return 0. */
 static int status_of(const struct record_result *result)
 {
 	int status = result->wait_status;

@@ -129,12 +129,12 @@ static void add_thread(struct perf_recording *rec, struct threads *all, pid_t ti
 	/* Without ptrace(), all branches are recorded, but some may be shown in the wrong task. */
 	if (t.stop == FOLLOW_REFUSED)
 		msg_warn("ptrace cannot follow task %d (%s), so branches of its children may be "
-			 "in the wrong task", tid, strerror(errno));
+			 "shown in the wrong task", tid, strerror(errno));
 	all->list = mem_realloc(all->list, all->nr + 1, sizeof(t));
 	all->list[all->nr++] = t;
 }
 
-/* Wait until no thread runs any more, but at most for a second. */
+/* Wait until all threads have stopped, but no longer than a second. */
 static void wait_for_threads(struct perf_recording *rec, struct threads *all)
 {
 	bool runs = true;
@@ -181,7 +181,7 @@ static int add_threads(struct perf_recording *rec, pid_t pid)
 	size_t first = all->nr;
 	int ret = 0;
 
-	/* Threads that ptrace cannot stop may go on to create threads. */
+	/* Limit the passes, because threads that ptrace cannot stop may keep creating threads. */
 	for (int i = 0; i < STOP_PASSES && stop_threads(rec, all, pid); i++)
 		;
 	for (size_t i = first; i < all->nr && !ret; i++)
@@ -190,7 +190,7 @@ static int add_threads(struct perf_recording *rec, pid_t pid)
 	return ret;
 }
 
-/* Let the stopped threads continue. The file must be open, because a thread may end right away. */
+/* Let the stopped threads continue. The file must be open, because it records their ends. */
 static void let_threads_go(struct perf_recording *rec)
 {
 	for (size_t i = 0; i < rec->threads.nr; i++) {

@@ -86,8 +86,8 @@ int record_repeat(const struct record_options *options,
 	unsigned long runs[2] = {};
 
 	/*
-	 * Ctrl-C also ends the recording in the child process. But a child that already finishes
-	 * its trace, or has not yet begun, does not notice Ctrl-C.
+	 * Handle Ctrl-C in this process, too. The child process ends its recording at Ctrl-C, but
+	 * does not notice Ctrl-C before the recording begins, or while it finishes the trace.
 	 */
 	sigaction(SIGINT, &action, NULL);
 	while (!interrupted && runs[0] + runs[1] < options->repeat &&

@@ -2,8 +2,8 @@
 /*
  * bts record --backend vm: record a command in the emulated machine.
  *
- * This file starts the emulated machine, waits until it ends, and moves the trace to FILE. Inside
- * the machine, the same bts program records with the tracer:
+ * This file starts the emulated machine, waits until the machine stops, and moves the trace to
+ * FILE. Inside the machine, the same bts program records with the tracer:
  *
  *	FILE.vm-XXXXXX/		a directory beside the trace, shared with the machine
  *		job		see record/vm.c
@@ -13,8 +13,7 @@
  * If root records into another user's directory, that user could replace FILE.vm-XXXXXX. So the
  * machine and the code below access FILE.vm-XXXXXX through a descriptor, not by name.
  *
- * bts passes signals on to the second bts, inside the machine. The second bts then ends the
- * recording.
+ * bts forwards signals to the bts inside the machine, which then ends the recording.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -240,7 +239,7 @@ static void say_start(const struct vm_recording *rec)
 {
 	const char **dir = rec->options->vm.writable;
 
-	fprintf(stderr, "bts: recording in the emulated machine, which has no network and drops "
+	fprintf(stderr, "bts: recording in the emulated machine, which has no network and discards "
 		"written files%s", dir ? ", except in" : "");
 	for (; dir && *dir; dir++)
 		fprintf(stderr, " %s", *dir);
@@ -378,7 +377,7 @@ static struct record_result result_of(struct vm_recording *rec)
 	}
 	/* If bts wrote no trace inside the machine, bts has already printed the reason. */
 	if (!placed && WIFSIGNALED(rec->status))
-		msg_error("record", NULL, "signal %d ended the machine; there is no trace",
+		msg_error("record", NULL, "signal %d killed the machine; there is no trace",
 			  WTERMSIG(rec->status));
 	/* In these cases, the status comes from bts inside the machine, not from the command. */
 	if (!placed || rec->interrupted || status == RECORD_FAILED)

@@ -218,7 +218,7 @@ static uintptr_t new_level(const struct replay *r, const struct bts_task *t,
 		return LEVEL_DEEP;
 	if (role(r, f->sym) & ROLE_WITHOUT)
 		return 0;
-	/* Hide the callees of a hidden frame, unless -F names the callee. */
+	/* If a frame is hidden, hide its callees, except those that -F names. */
 	if (f->depth && !above && !r->only)
 		return 0;
 	if (!above && !(role(r, f->sym) & ROLE_ONLY))

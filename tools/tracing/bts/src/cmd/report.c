@@ -53,7 +53,7 @@ struct report {
 	bool			reverse;
 	struct kept		*kept;
 	size_t			kept_room;
-	/* The previous row's task and CPU, and the text with which the row begins. */
+	/* The task and the CPU of the previous row, and the text at the beginning of that row. */
 	const struct bts_task	*task;
 	int			cpu;
 	char			prefix[64];

@@ -2,11 +2,12 @@
 /*
  * bts top: rank functions, edges, loops, lines or files by instructions or branches.
  *
- * The pipeline (flow/pipeline.h) counts how often each step was executed. At the end, the count of
- * each step is added to the sums of all instructions of the step. Therefore, the sums are exact.
+ * The pipeline (flow/pipeline.h) counts how often each step was executed. At the end, each
+ * instruction of a step is counted as often as the step was executed. Therefore, the sums are
+ * exact.
  *
  * A loop consists of all backward jumps within a function that have the same target. The count of a
- * loop is the number of times that these jumps were executed.
+ * loop is the number of times that these jumps were taken.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -391,7 +392,7 @@ static int show_live(void *ctx, const char *path)
 	terminal_clear();
 	if (run(t, t->recordings.options, path))
 		return STATUS_FAILURE;
-	/* A closed pipe is not a failure, and SIGPIPE ends the recordings. */
+	/* Do not treat a closed pipe as a failure. SIGPIPE has already ended the recordings. */
 	return fflush(stdout) && errno != EPIPE ? STATUS_FAILURE : STATUS_OK;
 }
 

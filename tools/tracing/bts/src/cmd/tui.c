@@ -59,7 +59,7 @@ static int browse(struct tuis *t, const struct options *options)
 	return status ? status : tui_screen(t->runs, t->nr);
 }
 
-/* The screen is closed, so the printed summaries need the guard against control characters. */
+/* The screen is closed, so guard the terminal against control characters in the summaries. */
 static int end(struct tuis *t, int status)
 {
 	terminal_guard();
@@ -87,7 +87,7 @@ static int run(void *ctx, const struct options *options)
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return msg_error("open the terminal", isatty(STDIN_FILENO) ?
 				 "standard output" : "standard input", "not a terminal");
-	/* The comparison counts calls, so reject an option that adds calls. */
+	/* Reject --inline, because the comparison counts calls, and --inline adds calls. */
 	if (t->nr > 1 && options->inlines)
 		return msg_misuse("bts tui", "--inline cannot be used with two traces");
 	if (t->nr < 2)
