@@ -3,11 +3,11 @@
  * Arrange two runs side by side while they are compared.
  *
  * The result is a list of parts. A pair consists of two calls, loops or iterations that are
- * compared. In the list, a pair begins with the part ENTER and ends with the part LEAVE:
+ * compared. In the list, a pair begins with an ENTER part and ends with a LEAVE part:
  *
  *	ENTER main  STRETCH  ENTER check  DIFFERENCE 1  STRETCH  LEAVE  STRETCH  LEAVE
  *
- * The part STRETCH collects equal items, and pairs without a new difference. Therefore, the size of
+ * A STRETCH part collects equal items, and pairs without a new difference. Therefore, the size of
  * the list depends on the number of differences, not on the length of the runs.
  */
 #include <stdlib.h>

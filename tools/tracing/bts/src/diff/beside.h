@@ -10,7 +10,7 @@
 #include "find.h"
 #include "items.h"
 
-/* Store at most this many of the first items, and of the last items, of a stretch. */
+/* The maximum number of items to store at each end of a stretch. */
 #define STRETCH_ENDS	20
 /* The maximum number of items to store for a difference. */
 #define DIFFERENCE_ITEMS 1000
@@ -23,13 +23,13 @@ enum part_type {
 };
 
 /**
- * struct stretch - items that are equal in both runs, or that contain only earlier differences
+ * struct stretch - items that are equal in both runs, or contain only differences found earlier
  * @first:	the first items
  * @last:	a ring buffer of the last items after @first
  * @nr:		total number of items
  * @insns:	instructions executed in each run
  * @branches:	branches taken in each run
- * @again:	the earlier differences that occur in the items
+ * @again:	the differences found earlier that occur again in the items
  */
 struct stretch {
 	struct stretch_item {
@@ -60,11 +60,11 @@ struct apart {
 };
 
 /**
- * struct part - a part of the runs
+ * struct part - an entry in the list of struct beside
  * @nodes:	PART_ENTER: the nodes that are compared
  * @times:	PART_ENTER: number of consecutive repetitions of the nodes
  * @difference:	PART_DIFFERENCE: the number of the difference
- * @more:	PART_DIFFERENCE: the part continues the difference of an earlier part
+ * @more:	PART_DIFFERENCE: this part continues the difference of an earlier part
  * @meets:	PART_DIFFERENCE: the runs meet after this part
  */
 struct part {

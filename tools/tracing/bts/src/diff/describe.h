@@ -25,11 +25,11 @@ struct range {
 };
 
 /**
- * struct find - a search
+ * struct find - the state of the search for differences
  * @groups:	maps differences (group_of()) to their numbers
  * @pairs:	maps each compared pair to its results in @kept (position and number)
  * @found:	differences found so far in the pairs that are being compared
- * @path:	the functions that contain the current place, outermost first
+ * @path:	the functions on the call path to the current place, outermost first
  * @depth:	number of pairs that contain the current place
  * @unmet:	number of the last difference plus 1, or 0 if the runs met after that difference
  * @calls:	number of counted calls (is_counted()) in each run so far

@@ -11,7 +11,7 @@
  *	others		all other items are differences
  *
  * Before a difference, both runs take the same branches and continue at the same instruction.
- * Compare the addresses of the two next branches. The run with the higher address has passed the
+ * Compare the addresses of each run's next branch. The run with the higher address has passed the
  * branch at the lower address, but did not take it. The branch at the lower address is the place of
  * the difference. The runs meet where the branches of both runs are equal again.
  */
@@ -121,7 +121,7 @@ static struct range range_upto(const struct range *r, const size_t begin[2], con
 	return part;
 }
 
-/* Align the items by @keys. Call @match for matches, and @each for other ranges. Free @keys. */
+/* Align the items by @keys, and free @keys. Call @match for each match, @each for each gap. */
 static void each_gap(struct find *s, const struct range *r, uint64_t *keys[2],
 		     void (*each)(struct find *s, const struct range *gap),
 		     void (*match)(struct find *s, const struct range *pair))
@@ -179,7 +179,7 @@ static void find_pair(struct find *s, const uint32_t nodes[2], const struct rest
 	s->depth--;
 }
 
-/* Compare the pair for the first time. The pair occurs @times times in a row. */
+/* Compare a new pair, which has @times consecutive repetitions. */
 static void find_new_pair(struct find *s, const uint32_t nodes[2],
 			  const struct rest *const after[2], uint64_t times)
 {
@@ -386,8 +386,8 @@ static void strip_begin(struct find *s, struct range *r)
 
 /*
  * While the last items of the two runs in @r are equal, move these items to @rests. If the last
- * items then differ only in their number of repetitions, move the smaller number from both items to
- * @cut.
+ * items then differ only in their number of repetitions, move the smaller number of repetitions
+ * from each of the two items to @cut.
  */
 static void strip_end(const struct find *s, struct range *r, struct rest rests[4],
 		      struct item cut[2])

@@ -95,8 +95,8 @@ static void add_again(struct grown *g, struct body *b, uint64_t begin, uint32_t 
 }
 
 /*
- * Add a call to the body around it. If filters hide all branches of the function itself, add only
- * the calls that the function makes. Otherwise, two runs that show the same branches could differ.
+ * Add a call to the enclosing body. If filters hide all branches of the function itself, add only
+ * the calls that the function makes. Otherwise, hidden branches could make two trees differ.
  */
 static void add_call(struct grown *g, struct body *around, const struct body *b, uint32_t node)
 {
@@ -198,7 +198,7 @@ static uint32_t token_of_step(struct grown *g, struct track *t, struct step *s)
 	return forest_token(g->forest, s, &t->start, t->insns + s->insns);
 }
 
-/* Add the branch to the innermost function, which contains the branch. */
+/* Add the branch to the body of the innermost function. */
 static void add_branch(struct grown *g, struct calls *c, struct step *s)
 {
 	struct body *b = c->now.depth ? top_body(c) : NULL;
@@ -273,7 +273,7 @@ static bool can_recall(struct grown *g, struct calls *c, const struct step *s)
 	return g->remembers && s->priv && !b->silent && !b->hidden;
 }
 
-/* Process a branch that leaves the innermost function, in which the straight run began. */
+/* Process a branch that leaves the innermost function, where the straight run began. */
 static void leave_function(struct grown *g, struct calls *c, struct step *s)
 {
 	struct track *t = c->node;

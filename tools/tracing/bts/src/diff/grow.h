@@ -13,13 +13,12 @@
 
 /**
  * struct track - a task, with its call tree
- * @order:	index of the task among all tasks with a non-empty tree, in the order of the tasks'
- *		first rows
+ * @order:	index of the task in a list of all tasks with a non-empty tree, sorted by first row
  * @node:	the root of the call tree
  * @role:	the task's role in the program, see roles.c
  * @body:	collects the outermost calls
  * @cut:	an interrupt cut a straight run that began at @start; the part before the interrupt
- *		has @insns instructions, and the other part begins at @resume
+ *		has @insns instructions, and the part after the interrupt begins at @resume
  * @branches:	branches of the task, including branches that are not compared
  * @lost:	number of losses and gaps
  * @call:	in a kernel forest, the node of the last completed system call, or 0
@@ -77,7 +76,7 @@ struct grown {
 	bool		open;
 };
 
-/* Return STATUS_OK or STATUS_FAILURE. In both cases, call grown_free() later if g->open is set. */
+/* Return STATUS_OK or STATUS_FAILURE. If g->open is set then, grown_free() must be called. */
 int grow(struct grown *g, const struct options *options);
 /* Close the trace. Return STATUS_OK or STATUS_FAILURE. */
 int grown_free(struct grown *g);

@@ -11,7 +11,7 @@
 /* Do not expand a NODE_RUN with more iterations than this. */
 #define RUN_MAX		256
 
-/* A node that contains the cursor. @at is the next element, and @times the repetitions left. */
+/* A node that contains the cursor. @at is the next element; @times repetitions remain. */
 struct open_node {
 	uint32_t	elem;
 	uint32_t	at;

@@ -200,7 +200,7 @@ static void go_back(struct forest *f, struct body *b, const struct token *t)
 		next_iteration(f, b, level);
 		return;
 	}
-	/* If the target is at a lower address than a loop, the jump belongs to an outer loop. */
+	/* If the target is below a loop's lowest address, the jump belongs to an outer loop. */
 	for (level = b->depth - 1; level && t->to.addr < b->levels[level].low; )
 		level--;
 	begin_loop(f, b, level, t->header, &t->to, t->objects[2]);

@@ -5,7 +5,7 @@
  * For each pair of tasks, the page contains a table of the differences, and then one call tree for
  * both runs (beside.h). Calls with differences are unfolded, and all other calls are folded with
  * <details>, which needs no script. The page's security policy forbids scripts and access to the
- * network. So a malicious name in a trace would be harmless even without escapes.
+ * network. So a malicious name in a trace would be harmless even if it were not escaped.
  *
  * The page is also well-formed XML, so that tests can parse it.
  */
@@ -27,7 +27,7 @@
 #define NESTED_MAX	48
 /* Indent calls and loops beyond this depth only slightly. */
 #define INDENTED_MAX	16
-/* The maximum number of called functions that the summary of a stretch (beside.h) names. */
+/* The maximum number of called functions to name in the summary of a stretch (beside.h). */
 #define CALLS_MAX	6
 /* The maximum length of the name of a called function. */
 #define CALLED_MAX	60
@@ -228,7 +228,7 @@ static void put_title(struct page_task *t, const struct part *part, const struct
 	char text[4096];
 
 	if (part->more) {
-		fprintf(out, "<section class=\"diff\"><h3>%u goes on: ", nr + 1);
+		fprintf(out, "<section class=\"diff\"><h3>%u continues: ", nr + 1);
 	} else {
 		fprintf(out, "<section class=\"diff\" id=\"t%zud%u\"><h3><nav>", t->nr, nr + 1);
 		if (nr)

@@ -58,7 +58,7 @@ void suspects_page(const struct suspects *s, unsigned long rows, FILE *out);
 struct rows rows_begin(struct page *p, uint32_t function, unsigned int depth);
 /* Add the instructions from @from to @to, including the instruction at @to if @last is set. */
 void rows_run(struct rows *r, const struct place *from, uint64_t to, bool last);
-/* Add an item of the tree. The item occurs @times times in a row. */
+/* Add an item of the tree, with @times consecutive repetitions. */
 void rows_item(struct rows *r, uint32_t elem, uint64_t times);
 void rows_end(struct rows *r);
 /* Add the source lines around a place, and mark the line that contains the place. */

@@ -85,7 +85,7 @@ static struct memory *memory_of(struct forest *f)
 {
 	if (!f->memory) {
 		f->memory = mem_zalloc(1, sizeof(*f->memory));
-		/* Reserve state 0, because 0 means that a state is missing. */
+		/* Reserve state 0, because 0 means "no state". */
 		new_state(f->memory, NONE);
 	}
 	return f->memory;

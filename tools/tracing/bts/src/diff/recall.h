@@ -21,7 +21,7 @@
  * The lists grow on demand, because there may be thousands of tasks.
  *
  * @log:	tokens of the latest branches, with room for @log_room tokens
- * @nr_log:	number of branches so far
+ * @nr_log:	number of branches logged so far, including dropped ones
  * @base:	number of branches that the task took before the first branch in @log
  * @broken:	calls that began before the branch with this number are not remembered
  * @site:	index of the call's struct site, plus 1, or 0 if no call is being recalled

@@ -118,7 +118,7 @@ struct memory;
  * @steps:	maps each step to the number of its token
  * @names:	maps each function to its number
  * @objects:	names of objects
- * @entries:	for each number of a place, whether a forward jump leads to the place
+ * @entries:	indexed by the number of a place: whether a forward jump leads to the place
  * @memory:	the calls that recall.c remembers, or NULL
  * @all:	compare everything
  * @kernel:	compare only the branches in the kernel, without interrupts
@@ -188,7 +188,7 @@ static inline bool same_elems(const uint32_t *a, const uint32_t *b, uint32_t nr)
 	return !nr;
 }
 
-/* Return a number that is equal for equal elements. */
+/* Return a key. Equal elements have the same key. */
 static inline uint32_t elem_key(const struct forest *f, uint32_t elem)
 {
 	return is_node(elem) ? elem : f->tokens[elem].same;
@@ -202,7 +202,7 @@ uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr);
 /*
  * Return the index of a function. If the code has no symbol, @addr is the entry point; otherwise,
  * @addr is ignored. If an inlined function calls the function, @within is the inlined call;
- * otherwise NULL.
+ * otherwise, @within is NULL.
  */
 uint32_t forest_function(struct forest *f, struct sym *sym, uint64_t addr,
 			 const struct inlined *within);

@@ -226,7 +226,7 @@ static void move_by(struct screen *s, int by)
 		move_calls(s, by);
 }
 
-/* Move to the root at once. In a deep tree, move_by() would take very long to visit each node. */
+/* Move to the root directly. move_by() visits each node, which takes long in a deep tree. */
 static void go_home(struct screen *s)
 {
 	if (s->view == VIEW_TOP) {

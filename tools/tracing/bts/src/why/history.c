@@ -8,8 +8,8 @@
  *
  * If a signal interrupts a system call, the kernel's result is an internal error number (restart).
  * The kernel then decides whether the system call is restarted or fails with EINTR. When the signal
- * handler ends, rt_sigreturn restores the registers, so its event reports the number -1. If the
- * interrupted system call fails, this event reports EINTR as the result.
+ * handler ends, rt_sigreturn restores the registers, so the event of rt_sigreturn reports the
+ * number -1. If the interrupted system call fails, this event reports EINTR as the result.
  */
 #include <errno.h>
 #include <stdlib.h>

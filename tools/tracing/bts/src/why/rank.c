@@ -138,9 +138,9 @@ static bool has_reason(const struct ranking *r, const struct condition *c)
 }
 
 /*
- * Add conditions that follow a difference, because the failing check may be one of them. The check
- * may be in code that only the failed call executed. The check may also be in a caller that tests
- * the return value of the function with the difference.
+ * Add the conditions that follow a difference, because one of them may be the failing check. The
+ * check may be in code that only the failed call executed. The check may also be in a caller that
+ * tests the return value of the function that contains the difference.
  */
 static void add_foreign(struct ranking *r, struct history *h)
 {

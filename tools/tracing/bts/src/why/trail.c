@@ -2,7 +2,7 @@
 /*
  * Collect the conditions that a system call tested.
  *
- * To check a condition, the kernel loads an error number either after or before the test:
+ * A check loads the error number either after or before the test:
  *
  *	if (flags & ~ALLOWED)			test; jne 1f ... 1: mov $-EINVAL, %eax
  *		return -EINVAL;

@@ -12,7 +12,7 @@
 /**
  * struct activation - a call of a function
  * @function:	number of the function
- * @parent:	index of the caller's activation or, for the outermost activation, of itself
+ * @parent:	index of the caller's activation or, for the outermost activation, its own index
  * @conditions:	number of conditions tested so far
  * @last:	1 + the index of the last condition in trail.list. 0 before the first condition, and
  *		after the function loaded the error number
