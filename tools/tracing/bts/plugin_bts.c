@@ -9,14 +9,14 @@
  *	prog-52 [000]    15.241435: bts_pack:   touch+0x14 -> entry_SYSCALL_64+0x0
  *	prog-52 [000]    15.241435: bts_pack:   entry_SYSCALL_64+0x46 -> do_syscall_64+0x0
  *
- * trace-cmd prints the columns for task, CPU and time before it calls the plugin. The plugin
- * repeats these columns in the other rows of the pack. All rows of a pack have the same time.
+ * For each pack, trace-cmd prints the columns for task, CPU and time once, before it calls the
+ * plugin. The plugin repeats these columns, including the time, in the pack's further rows.
  *
- * With the option "bts:lost", the plugin prints a row before a pack if branches are missing
- * between the previous pack of the CPU and this pack. The sequence numbers of the packs show how
- * many branches are missing. This option is off by default, because it works only if the plugin
- * gets every entry of one ring buffer in order. trace-cmd report passes all entries in order only
- * if it reads a single instance without a filter. KernelShark never passes all entries in order.
+ * With the option "bts:lost", the plugin prints a row before a pack if branches are missing between
+ * this pack and the CPU's previous pack. The sequence numbers of the packs show how many branches
+ * are missing. This option is off by default, because it works only if the plugin gets every entry
+ * of one ring buffer in order. trace-cmd report passes all entries in order only if it reads a
+ * single instance without a filter. KernelShark never passes all entries in order.
  *
  * If an entry ends before its last field, the entry is damaged. The plugin also checks bts_branch
  * entries for this damage, because libtraceevent would read past the end of a damaged entry.

@@ -111,17 +111,17 @@ struct bts_place {
 /**
  * struct bts_branch - a branch, and the straight run that led to it
  * @time:	time in nanoseconds of the trace's clock; 0 in a bts_total_fn
- * @start:	beginning of the run (the @to of the previous branch), or @from if unknown
+ * @start:	beginning of the straight run (@to of the previous branch), or @from if unknown
  * @from:	the branch instruction; for an interrupt, the instruction that was not executed
  * @to:		the instruction to which the branch leads
  * @kind:	kind of the branch
  * @flags:	BTS_BRANCH_*
  * @insns:	number of instructions executed from @start to @from, including the branch
- * @count:	number of executions of this run and branch so far. When the trace contains more
- *		than a million different branches, @count may restart from 1
- * @user:	value that the program stored for this run and branch; initially NULL. Processes
- *		that execute the same file share the value. When @count restarts, and after each
- *		call of a bts_total_fn for this run and branch, the library sets the value to NULL
+ * @count:	number of executions of this straight run and branch so far. If the trace contains
+ *		more than a million different branches, @count may restart from 1
+ * @user:	value that the program stored for this straight run and branch; initially NULL.
+ *		Processes that execute the same file share the value. When @count restarts, and
+ *		after each call of a bts_total_fn for them, the library sets the value to NULL
  */
 struct bts_branch {
 	uint64_t		time;
@@ -248,7 +248,7 @@ struct bts_totals {
 	uint64_t	guessed;
 };
 
-/* Callbacks of bts_run(). If a callback returns nonzero, bts_run() ends and returns this number. */
+/* Callbacks of bts_run(). If a callback returns nonzero, bts_run() ends and returns this value. */
 typedef int (*bts_branch_fn)(void *ctx, const struct bts_task *task, struct bts_branch *branch);
 /* @task is NULL if the row concerns a CPU and not a task. */
 typedef int (*bts_row_fn)(void *ctx, const struct bts_task *task, const struct bts_row *row);
@@ -309,7 +309,7 @@ int bts_set(struct bts_trace *trace, const char *name, const char *value);
 void bts_on_branch(struct bts_trace *trace, bts_branch_fn fn);
 
 /**
- * bts_on_total - set the callback for the total count of each pair of a run and a branch
+ * bts_on_total - set the callback for the total count of each straight run with its branch
  * @trace:	the trace
  * @fn:		callback, or NULL; called at the end of bts_run(). If the trace contains very many
  *		different branches, the callback is also called earlier, and may be called several

@@ -6,7 +6,7 @@
     with libbts.open("trace.dat", user=True) as trace:
         trace.run(call=lambda task, frame: print(task.pid, frame.depth * " ", frame.sym.name))
 
-A trace is read only once, by run() or counts(). run() calls the program's functions for each
+A trace can be read only once, by run() or counts(). run() calls the program's functions for each
 branch, each row between branches, and each beginning and end of a call. A Task, Sym or Place is
 valid until the trace is closed. libbts(3) and libbts.h explain each field.
 
@@ -298,8 +298,8 @@ class Trace:
         self._run()
 
     def counts(self, function):
-        """Read the trace, and call the program's function with each different Branch and its
-        total count, like bts_on_total(). counts() is much faster than run(). If the function
+        """Read the trace, and call the program's function with each different Branch, whose
+        count is the total, like bts_on_total(). counts() is much faster than run(). If the function
         raises an exception, counts() raises this exception at the end of the run."""
         total = _TOTAL_FN(lambda _, what: self._call(function, _copy(what)))
         _lib.bts_on_total(self, total)
@@ -359,7 +359,7 @@ class Trace:
 
 
 def open(path, **filters):
-    """Open a trace with filters of bts_set(): open(path, pid=42, user=True)."""
+    """Open a trace, and set the filters of bts_set(): open(path, pid=42, user=True)."""
     trace = Trace(path)
     try:
         for name, value in filters.items():

@@ -8,7 +8,7 @@
  *	calls=100 30		number of calls, the callee's line
  *	14 90000 12000		line of the call, instructions and branches until the return
  *
- * Lines are in the function's file, or in the file of the last fi=.
+ * Lines are in the function's file or, after a line fi=, in the file named there.
  *
  * The costs of lines are sums over all executed straight runs (struct step). The numbers of calls
  * come from the call stacks (struct calls). All numbers are exact counts, not samples.
@@ -102,8 +102,8 @@ static int by_object(const struct object *a, const struct object *b)
 }
 
 /*
- * Sort by object and address, so that the output depends only on the trace. Compare pointers only
- * if two functions look the same, so that each function is printed once. A caller may be NULL.
+ * Sort by object and address, so that the output depends only on the trace. If two functions are
+ * equal, sort by pointer, so that the lines of each function stay together. A caller may be NULL.
  */
 static int by_function(const struct sym *a, const struct sym *b)
 {
@@ -126,7 +126,7 @@ static int by_line(const void *left, const void *right)
 	if (!order && l->key.b != r->key.b)
 		order = strcmp(l->key.b, r->key.b);
 	order = order ? order : by_number(l->key.a_addr, r->key.a_addr);
-	/* The same file may have several names in memory, and thus several sums for a line. */
+	/* If a file's name is in memory several times, a line of the file has several sums. */
 	order = order ? order : by_number(l->insns, r->insns);
 	return order ? order : by_number(l->branches, r->branches);
 }
@@ -149,7 +149,7 @@ static void print_sym(FILE *out, const char *prefix, const struct sym *sym)
 		*prefix ? "cfi" : "fl", file, prefix, sym->name);
 }
 
-/* The following lines of the function are in the file @next. */
+/* If the following lines are in another file, @next, print its name. */
 static void change_file(FILE *out, const char **file, const char *next)
 {
 	if (strcmp(*file, next))
@@ -199,8 +199,8 @@ static void print_function(const struct callgrind *g, const struct sym *sym,
 }
 
 /*
- * Print all functions that have lines or calls, in the order of both lists. A function that is
- * inlined may have calls, but no line, because all its code belongs to inlined calls.
+ * Print all functions that have lines or calls. Both lists are sorted by function. A function that
+ * is inlined may have calls, but no line, because all its code belongs to inlined calls.
  */
 static void print_functions(const struct callgrind *g, const struct tally_entry *lines, size_t nr,
 			    const struct tally_entry *arcs, size_t nr_arcs)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Write a flame graph as an SVG picture for browsers. The lowest box stands for all tasks, and each
- * box on the lowest box stands for a task name. The remaining boxes are functions. The width of a
+ * box directly above it stands for a task name. The remaining boxes are functions. The width of a
  * box is the cost of the function and all its callees. The box below a function is the function's
- * caller. The boxes that have the same box below them are sorted by name from left to right.
+ * caller. Boxes that stand on the same box are sorted by name, from left to right.
  *
- * A tooltip shows the name and the count of a box. If a box is too narrow or too deep, this box and
- * all boxes above it are left out. The last line shows how many times this happened. The script in
- * the picture handles clicks. A browser runs the script only if the user opens the picture itself,
- * not a page with the picture.
+ * A tooltip shows the name and the count of a box. If a box is too narrow or too far up, this box
+ * and all boxes above it are left out. The last line shows the number of these boxes, without the
+ * boxes above them. The script in the picture handles clicks. A browser runs the script only if the
+ * user opens the picture itself, not a page that contains the picture.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Write a perf.data file, as perf record -e intel_bts// would, for perf script --itrace=b and perf
- * report. A branch takes 24 bytes of the file, so use this format for a part of a trace (--time,
+ * report. A branch takes 24 bytes of the file, so convert only a part of a long trace (--time,
  * --head).
  *
  *	header, one attribute
@@ -11,8 +11,8 @@
  *
  * To find the address at which a file is mapped, subtract a branch's address in the file from the
  * branch's address in the process. perf resolves an address with the last mapping that contains the
- * address. So if a later mapping of another file has covered a mapping, the covered mapping is
- * written again when it is used again. No mapping is written for the kernel, so perf prints kernel
+ * address. So if a mapping of another file has covered a mapping, the covered mapping is written
+ * again before its next branch. No mapping is written for the kernel, so perf prints kernel
  * addresses without names.
  */
 #include <errno.h>
@@ -288,7 +288,7 @@ static bool add_map(struct perf_dump *p, const struct task *t, const struct perf
 	return true;
 }
 
-/* Write a mapping record for the file's segment that contains @addr, unless perf knows it. */
+/* Write a mapping record for the file's segment that contains @addr, unless perf has it. */
 static void describe(struct perf_dump *p, struct task *t, uint64_t ts, uint64_t addr,
 		     const struct place *place)
 {
@@ -340,9 +340,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 	};
 	if (!comm_known(t))
 		put_comm(p, t, ts);
-	/*
-	 * If the tag is the same, perf already has the mappings. A covered mapping changes the tag.
-	 */
+	/* If the tag is unchanged, the mappings were written, and no mapping was covered since. */
 	if ((uintptr_t)s->priv != described(p, t)) {
 		describe(p, t, ts, r.from, &s->at_from);
 		describe(p, t, ts, r.to, &s->at_to);

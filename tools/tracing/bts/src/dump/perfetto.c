@@ -154,7 +154,7 @@ static void annotate(struct message *event, uint64_t name, uint64_t number)
 	put_message(event, EVENT_ANNOTATIONS, &annotation);
 }
 
-/* Add 1, because Perfetto reserves track 0, which would be the track of PID 0 (idle tasks). */
+/* Add 1, because Perfetto reserves track 0. PID 0 (idle tasks) would use this track. */
 static uint64_t track_id(const struct calls *c)
 {
 	return timeline_track(c) + 1;

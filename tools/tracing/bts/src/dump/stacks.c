@@ -70,7 +70,7 @@ static void leave(struct calls *c, struct frame *f)
 	n->branches += f->branches;
 }
 
-/* Add the frame's counts so far to the node of the old stack. */
+/* The frame leaves this stack. Add the frame's counts so far to its node on this stack. */
 static void detach(struct calls *c, struct frame *f)
 {
 	leave(c, f);

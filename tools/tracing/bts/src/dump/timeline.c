@@ -65,7 +65,7 @@ static void leave(struct calls *c, struct frame *f)
 	tl->leave(tl, c, f, since(tl, tick(c)));
 }
 
-/* A frame moves to another stack, and gets a new slice there. The slice's counts begin at 0. */
+/* A frame moves to another stack. The frame is drawn there as a new call, with counts from 0. */
 static void detach(struct calls *c, struct frame *f)
 {
 	leave(c, f);
