@@ -534,7 +534,7 @@ const char *bts_sym_object(const struct bts_sym *sym);
  * bts_sym_path - return the path of the file that contains a function
  * @sym:	the function
  *
- * Return: the path at which a process mapped the file.
+ * Return: the path from which a process mapped the file.
  */
 const char *bts_sym_path(const struct bts_sym *sym);
 

@@ -195,7 +195,7 @@ static void check_errata(struct check *check)
 	int model = cpu_number(check, "model");
 
 	if (has_flag(check, "fred"))
-		note(check, "errata", "FRED: BTS is untested with FRED; please report the result");
+		note(check, "errata", "BTS is untested with FRED; please report whether it works");
 	if (cpu_number(check, "cpu family") != 6)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(models); i++)

@@ -94,7 +94,7 @@ static int import(const char *input, const char *output)
 	rows.user_only = data && !perf_data_has_kernel_side(data);
 	if (w && !made_formats_write(w, perf_data_of_this_kernel(data))) {
 		ret = perf_data_read(data, &rows, w) ? STATUS_FAILURE : STATUS_OK;
-		/* Finish the file even after a failure, because the earlier data is good. */
+		/* Finish the file even after a failure, because the data so far is valid. */
 		if (finish(data, &rows, w, output))
 			ret = STATUS_FAILURE;
 	}

@@ -228,9 +228,9 @@ static enum reason wait_for_end(struct record *rec)
 
 /*
  * When tracing is switched off, all held branches and rows (see bts-block) are dropped. So first
- * wait until the reader threads have made room in the ring buffer, and the kernel has delivered
- * the held branches and rows. The kernel delivers branches in order, so no held branch is left
- * when the counter "delivered" has grown by the number of held branches. Rows have no such
+ * wait until the reader threads have made room in the ring buffer, and the kernel has delivered the
+ * held branches and rows. The kernel delivers branches in order, so no held branch is left when the
+ * counter "delivered" has grown by the number of branches that are held now. Rows have no such
  * counter, so wait until "rows_held" is 0.
  */
 static void wait_for_held(const struct record *rec)
@@ -250,7 +250,7 @@ static void wait_for_held(const struct record *rec)
 			return;
 		usleep(HELD_POLL_US);
 	}
-	msg_warn("some held branches are lost, because room in the ring buffer came too late");
+	msg_warn("some held branches are lost, because the ring buffer stayed full for too long");
 }
 
 /*
@@ -433,7 +433,7 @@ static int write_file(struct record *rec)
 		msg_warn("%llu old mappings were overwritten, so early addresses may have no names",
 			 counts.maps_overwritten);
 	stats = stats_of_file(rec);
-	/* Finish the file even after a failure, because the earlier data is good. */
+	/* Finish the file even after a failure, because the data so far is valid. */
 	if (!stats || finish_file(rec, &counts, stats))
 		ret = -1;
 	free(stats);

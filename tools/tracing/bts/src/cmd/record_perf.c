@@ -464,7 +464,7 @@ struct record_result record_with_perf(const struct record_options *options)
 	};
 	struct record_result result = {};
 
-	/* Finish the file even after a failed write, because the earlier data is good. */
+	/* Finish the file even after a failed write, because the data so far is valid. */
 	if (prepare(&rec) || start(&rec) || (run(&rec) && !writer_failed(rec.writer))) {
 		result.status = recording_failure(&rec.targets);
 	} else {

@@ -392,7 +392,7 @@ static int show_live(void *ctx, const char *path)
 	terminal_clear();
 	if (run(t, t->recordings.options, path))
 		return STATUS_FAILURE;
-	/* Do not treat a closed pipe as a failure. SIGPIPE has already ended the recordings. */
+	/* Do not treat a closed pipe as a failure. SIGPIPE makes live.c stop. */
 	return fflush(stdout) && errno != EPIPE ? STATUS_FAILURE : STATUS_OK;
 }
 

@@ -8,7 +8,7 @@
  *	calls=100 30		number of calls, the callee's line
  *	14 90000 12000		line of the call, instructions and branches until the return
  *
- * Lines are in the function's file or, after a line fi=, in the file named there.
+ * Lines are in the function's file or, after an fi= line, in the file that this line names.
  *
  * The costs of lines are sums over all executed straight runs (struct step). The numbers of calls
  * come from the call stacks (struct calls). All numbers are exact counts, not samples.

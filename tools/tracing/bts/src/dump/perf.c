@@ -265,7 +265,7 @@ static bool same_place(const struct perf_map *a, const struct perf_map *b)
 
 /*
  * Add a mapping to the mappings of a process, and remove the mappings that the new mapping covers.
- * Return false if the mapping is already there.
+ * Return false if the mapping is already in the list.
  */
 static bool add_map(struct perf_dump *p, const struct task *t, const struct perf_map *map)
 {

@@ -47,7 +47,7 @@ const struct system_call *history_failure(const struct history *h, int error, co
 /* Return the number of failed calls in the first trace. */
 size_t history_failures(const struct history *h);
 bool has_failed(const struct system_call *call);
-/* Write the kernel function's name from after "_sys_" on, for example "openat" or "newstat". */
+/* Write the part of the kernel function's name after "_sys_", such as "openat" or "newstat". */
 void system_call_name(char *buffer, size_t size, const struct history *h,
 		      const struct system_call *call);
 /* Return STATUS_OK or STATUS_FAILURE. */

@@ -94,8 +94,8 @@ static bool is_condition_of(const struct trail *t, const struct condition *c,
 }
 
 /*
- * Find the condition that decided a difference. Begin at *@from, because differences are sorted by
- * time.
+ * Find the condition that decided a difference. Begin the search at *@from, the condition of the
+ * previous difference, because differences are sorted by time.
  */
 static const struct condition *condition_of(const struct trail *t, const struct difference *d,
 					    size_t *from)
