@@ -3,7 +3,8 @@
  * Arrange two runs side by side while they are compared.
  *
  * The result is a list of parts. A pair consists of two calls, loops or iterations that are
- * compared. In the list, a pair begins with an ENTER part and ends with a LEAVE part:
+ * compared with each other. In the list, a pair begins with an ENTER part and ends with a LEAVE
+ * part:
  *
  *	ENTER main  STRETCH  ENTER check  DIFFERENCE 1  STRETCH  LEAVE  STRETCH  LEAVE
  *

@@ -11,9 +11,9 @@
  *	others		all other items are differences
  *
  * Before a difference, both runs take the same branches and continue at the same instruction.
- * Compare the addresses of each run's next branch. The run with the higher address has passed the
- * branch at the lower address, but did not take it. The branch at the lower address is the place of
- * the difference. The runs meet where the branches of both runs are equal again.
+ * Compare the addresses of each run's next branch. The run whose next branch has the higher address
+ * has passed the branch at the lower address without taking it. The branch at the lower address is
+ * the place of the difference. The runs meet where the branches of both runs are equal again.
  */
 #include <stdlib.h>
 #include <string.h>

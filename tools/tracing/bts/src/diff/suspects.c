@@ -2,11 +2,11 @@
 /*
  * Find the branches that separate failed runs from passed runs.
  *
- * A conditional branch has two outcomes: taken and not taken. For each outcome, the passed and
- * failed runs with this outcome are counted. If an outcome occurs in f of F failed runs and in p
- * passed runs, its score is f / sqrt(F * (f + p)) (Ochiai; Abreu and others, "On the Accuracy of
- * Spectrum-based Fault Localization", 2007). The score is lower if more passed runs have the
- * outcome.
+ * A conditional branch has two outcomes: taken and not taken. For each outcome, the passed and the
+ * failed runs in which the outcome occurs are counted. If an outcome occurs in f of F failed runs
+ * and in p passed runs, its score is f / sqrt(F * (f + p)) (Ochiai; Abreu and others, "On the
+ * Accuracy of Spectrum-based Fault Localization", 2007). The score is lower if more passed runs
+ * have the outcome.
  *
  * Among outcomes with the same score, those in the program are shown before those in the C and C++
  * libraries. A program that reports a failure executes much code of these libraries, but this code

@@ -2,9 +2,9 @@
 /*
  * Build call trees in which equal subtrees are stored once (hash-consing).
  *
- * Equal subtrees are stored as a single node, to save memory. A comparison of two runs skips equal
- * nodes at once. Subtrees are equal if their first straight runs and all their branches are equal.
- * Therefore, equal subtrees execute the same instructions.
+ * This saves memory, and lets a comparison of two runs skip equal nodes at once. Subtrees are equal
+ * if their first straight runs and all their branches are equal. Therefore, equal subtrees execute
+ * the same instructions.
  */
 #include <stdlib.h>
 #include <string.h>

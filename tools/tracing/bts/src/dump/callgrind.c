@@ -102,8 +102,8 @@ static int by_object(const struct object *a, const struct object *b)
 }
 
 /*
- * Sort by object and address, so that the output depends only on the trace. If two functions are
- * equal, sort by pointer, so that the lines of each function stay together. A caller may be NULL.
+ * Sort by object and address, so that the output depends only on the trace. Sort equal functions by
+ * pointer, so that the lines of each function stay together. A caller may be NULL.
  */
 static int by_function(const struct sym *a, const struct sym *b)
 {

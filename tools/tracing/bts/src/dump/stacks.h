@@ -14,8 +14,8 @@
  * struct stacks_node - a function on a stack; @parent is the function's caller on this stack
  * @comm:	for a child of the root, the name of the tasks (@sym is NULL); for any other node,
  *		NULL
- * @insns:	number of instructions of the function without its callees
- * @branches:	number of branches of the function without its callees
+ * @insns:	number of instructions that the function itself executed
+ * @branches:	number of branches that the function itself took
  * @total:	number of instructions or branches including all callees, which stacks_read()
  *		computes
  */

@@ -15,7 +15,7 @@
  * struct timeline - a dump of calls over time
  * @text:	the output; if a write fails, the run ends
  * @begin:	time of the first branch in nanoseconds; the callbacks' times are relative to @begin
- * @enter:	called for each call, at f->ts, or NULL
+ * @enter:	called for the beginning of each call (at f->ts), or NULL
  * @leave:	called for the end of each call
  * @mark:	called when the stack is guessed, and for each row of a task except mappings
  * @stack:	called when a task continues on a new stack

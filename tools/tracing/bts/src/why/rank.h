@@ -29,8 +29,8 @@ struct reason {
 /**
  * struct ranking - the possible reasons for a failure
  * @failed:	the failed call
- * @good:	the most similar successful call with the same number, or NULL
- * @goods:	number of successful calls with the same number
+ * @good:	the most similar successful call of the same system call, or NULL
+ * @goods:	number of successful calls of the same system call
  * @differences: differences between @failed and @good
  * @trail:	conditions of @failed
  * @list:	reasons, the most likely first
