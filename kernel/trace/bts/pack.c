@@ -262,10 +262,11 @@ unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *
 		if (out > c->limit)
 			break;
 		node = cur->other;
-		if (bts_node_is(node, rec->from, rec->to)) {
+		/* Let the compiler move the other case, which calls a function, out of the loop. */
+		if (likely(bts_node_is(node, rec->from, rec->to))) {
+			bts_coder_learn(cur, node);
 			out = bts_put_token(out, BTS_TOK_OTHER, mark - left - 1,
 					    BTS_TOK_KNOWN - BTS_TOK_OTHER);
-			bts_coder_learn(cur, node);
 		} else {
 			c->cur = cur;
 			p = bts_add_else(c, out, mark - left - 1, rec->from, rec->to);
