@@ -222,10 +222,8 @@ static noinline u8 *bts_add_else(struct bts_coder *c, u8 *p, unsigned int run,
 		x = c->nodes;
 		if (x == BTS_PACK_NODES)
 			return NULL;
-		if (x == 1 && !run) {
-			c->from = from;
+		if (x == 1 && !run)
 			cur->to = from;
-		}
 		p = bts_put_new(c, bts_put_run(p, run), cur->to, from, to);
 		*slot = x;
 		bts_add_node(c, from, to);
@@ -301,7 +299,6 @@ void bts_coder_begin(struct bts_coder *c, void *buf, size_t size)
 	c->nr = 0;
 	c->cur = c->node;
 	c->nodes = 1;
-	c->from = 0;
 	c->node[0] = (struct bts_coder_node){ 0, 0, c->node, c->node };
 }
 
@@ -317,7 +314,7 @@ void bts_coder_begin(struct bts_coder *c, void *buf, size_t size)
 size_t bts_coder_end(struct bts_coder *c)
 {
 	c->out = bts_put_run(c->out, c->run);
-	c->run = 0;
+	c->from = c->node[0].to;
 	c->to = c->cur->to;
 	return c->out - c->start;
 }

@@ -43,7 +43,7 @@ struct bts_coder_node {
  * @run:	the number of predicted branches that are not encoded yet
  * @nr:		the number of branches in the pack
  * @nodes:	the number of nodes
- * @from:	where the first branch began
+ * @from:	where the first branch began, after bts_coder_end()
  * @to:		where the last branch led, after bts_coder_end()
  * @edge:	finds the node of a branch
  * @call:	finds the node of a branch that began a few bytes before an address
