@@ -67,39 +67,30 @@ void bts_use_buffer(struct bts_cpu *c, struct trace_buffer *buffer)
 	c->loss.refusals = bts_refusals(buffer);
 }
 
-/*
- * Set the sequence number of an entry. It is the number of branches (lost or not) that this CPU
- * took between the last clear of the ring buffer and the entry. The entry of a single branch has
- * no sequence number.
- */
-static void bts_number(struct bts_cpu *c, union bts_entry *entry)
-{
-	u64 seq = ring_buffer_count(c->write.buffer, bts_span(entry));
-
-	if (entry->ent.type == TRACE_BTS_PACK)
-		entry->pack.seq = seq;
-	else if (bts_is_loss(entry))
-		entry->lost.seq = seq;
-}
-
 /**
  * bts_count_written - count an entry that is being written, and set its sequence number
  * @c:		an instance's data for this CPU
  * @entry:	the entry
  * @size:	the size of the entry
  *
+ * The sequence number is the number of branches (lost or not) that this CPU took between the last
+ * clear of the ring buffer and the entry. The entry of a single branch has no sequence number.
+ *
  * Context: the same as for bts_records(). Room for the entry has already been reserved.
  */
 void bts_count_written(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 {
-	bts_number(c, entry);
+	u64 seq = ring_buffer_count(c->write.buffer, bts_span(entry));
+
 	bts_count(&c->counts.delivered, bts_branches(entry));
+	bts_count(&c->counts.rows, bts_is_row(entry));
 	if (entry->ent.type == TRACE_BTS_PACK) {
+		entry->pack.seq = seq;
 		bts_count(&c->counts.packs, 1);
 		bts_count(&c->counts.pack_bytes, size);
+	} else if (bts_is_loss(entry)) {
+		entry->lost.seq = seq;
 	}
-	if (bts_is_row(entry))
-		bts_count(&c->counts.rows, 1);
 }
 
 /**
