@@ -323,13 +323,10 @@ static void bts_begin_pack(struct bts_cpu *c, struct bts_packer *p)
  */
 void bts_end_pack(struct bts_instance *b, struct bts_cpu *c)
 {
-	struct bts_packer *p;
+	struct bts_packer *p = c->write.packer;
 	unsigned int size;
 
-	if (!(c->mode & BTS_OPT_PACK))
-		return;
-	p = c->write.packer;
-	if (!p->open)
+	if (!p || !p->open)
 		return;
 	p->open = false;
 	size = BTS_PACK_HEAD + bts_coder_end(&p->coder);
