@@ -196,10 +196,8 @@ struct bts_cpu {
  * @tracing:	the tracer is chosen and tracing_on is 1
  * @blocking:	the tracer is chosen and bts-block is set
  * @overwrite:	the option "overwrite" was on before bts-block switched "overwrite" off
- * @can_hold:	the CPUs have backlogs
- * @hold_node:	gives a backlog to each CPU that comes online
- * @can_pack:	the CPUs have packers
- * @pack_node:	gives a packer to each CPU that comes online
+ * @hold_node:	gives a backlog to each CPU that comes online; unhashed if the CPUs have none
+ * @pack_node:	gives a packer to each CPU that comes online; unhashed if the CPUs have none
  * @turn:	the turn of the latest batch; older batches have lower turns, on any CPU
  * @mapped:	PIDs of the processes that have shown, or are showing, their mappings
  * @showing:	PIDs of the tasks that are showing their mappings
@@ -216,9 +214,7 @@ struct bts_instance {
 	bool				tracing;
 	bool				blocking;
 	bool				overwrite;
-	bool				can_hold;
 	struct hlist_node		hold_node;
-	bool				can_pack;
 	struct hlist_node		pack_node;
 	atomic64_t			turn;
 	struct trace_pid_list		*mapped;

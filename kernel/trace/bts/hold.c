@@ -236,7 +236,7 @@ bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 	return true;
 }
 
-static enum cpuhp_state bts_hold_state;
+static int bts_hold_state;
 
 /* Allocate the backlog of a CPU. On x86-64, an NMI may access vmalloc()ed memory. */
 static int bts_alloc_backlog(unsigned int cpu, struct hlist_node *node)
@@ -267,11 +267,9 @@ static int bts_free_backlog(unsigned int cpu, struct hlist_node *node)
  */
 int __init bts_register_hold(void)
 {
-	int ret = cpuhp_setup_state_multi(CPUHP_BP_PREPARE_DYN, "trace/bts:hold",
-					  bts_alloc_backlog, bts_free_backlog);
-
-	bts_hold_state = ret;
-	return min(ret, 0);
+	bts_hold_state = cpuhp_setup_state_multi(CPUHP_BP_PREPARE_DYN, "trace/bts:hold",
+						 bts_alloc_backlog, bts_free_backlog);
+	return min(bts_hold_state, 0);
 }
 
 /**
@@ -285,13 +283,9 @@ int __init bts_register_hold(void)
  */
 int bts_alloc_backlogs(struct bts_instance *b)
 {
-	int ret;
-
-	if (b->can_hold)
+	if (!hlist_unhashed(&b->hold_node))
 		return 0;
-	ret = cpuhp_state_add_instance(bts_hold_state, &b->hold_node);
-	b->can_hold = !ret;
-	return ret;
+	return cpuhp_state_add_instance(bts_hold_state, &b->hold_node);
 }
 
 /**
@@ -302,7 +296,8 @@ int bts_alloc_backlogs(struct bts_instance *b)
  */
 void bts_free_backlogs(struct bts_instance *b)
 {
-	if (b->can_hold)
-		cpuhp_state_remove_instance(bts_hold_state, &b->hold_node);
-	b->can_hold = false;
+	if (hlist_unhashed(&b->hold_node))
+		return;
+	cpuhp_state_remove_instance(bts_hold_state, &b->hold_node);
+	INIT_HLIST_NODE(&b->hold_node);
 }

@@ -235,7 +235,7 @@ struct bts_packer {
 	};
 };
 
-static enum cpuhp_state bts_pack_state;
+static int bts_pack_state;
 
 /* Allocate the packer of a CPU. An NMI may access this memory: see bts_alloc_backlog(). */
 static int bts_alloc_packer(unsigned int cpu, struct hlist_node *node)
@@ -265,11 +265,9 @@ static int bts_free_packer(unsigned int cpu, struct hlist_node *node)
  */
 int __init bts_register_packs(void)
 {
-	int ret = cpuhp_setup_state_multi(CPUHP_BP_PREPARE_DYN, "trace/bts:pack",
-					  bts_alloc_packer, bts_free_packer);
-
-	bts_pack_state = ret;
-	return min(ret, 0);
+	bts_pack_state = cpuhp_setup_state_multi(CPUHP_BP_PREPARE_DYN, "trace/bts:pack",
+						 bts_alloc_packer, bts_free_packer);
+	return min(bts_pack_state, 0);
 }
 
 /**
@@ -283,13 +281,9 @@ int __init bts_register_packs(void)
  */
 int bts_alloc_packers(struct bts_instance *b)
 {
-	int ret;
-
-	if (b->can_pack)
+	if (!hlist_unhashed(&b->pack_node))
 		return 0;
-	ret = cpuhp_state_add_instance(bts_pack_state, &b->pack_node);
-	b->can_pack = !ret;
-	return ret;
+	return cpuhp_state_add_instance(bts_pack_state, &b->pack_node);
 }
 
 /**
@@ -300,9 +294,10 @@ int bts_alloc_packers(struct bts_instance *b)
  */
 void bts_free_packers(struct bts_instance *b)
 {
-	if (b->can_pack)
-		cpuhp_state_remove_instance(bts_pack_state, &b->pack_node);
-	b->can_pack = false;
+	if (hlist_unhashed(&b->pack_node))
+		return;
+	cpuhp_state_remove_instance(bts_pack_state, &b->pack_node);
+	INIT_HLIST_NODE(&b->pack_node);
 }
 
 static void bts_begin_pack(struct bts_cpu *c, struct bts_packer *p)
