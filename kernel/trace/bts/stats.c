@@ -3,6 +3,7 @@
  * Branch tracer: implement the files bts_stats, per_cpu/cpuN/bts_stats and bts_threshold
  */
 
+#include <linux/cpumask.h>
 #include <linux/fs.h>
 #include <linux/seq_file.h>
 
@@ -53,28 +54,20 @@ static bool bts_is_recording(struct bts_instance *b, int cpu)
 }
 
 /*
- * Print a counter of one CPU, or the sum of all CPUs. Print 0 if the instance has no counters,
+ * Print the sum of a counter of some CPUs. Print 0 if the instance has no counters,
  * because bts was never chosen in it.
  */
-static void bts_show_stat(struct seq_file *m, struct bts_instance *b, int cpu,
-			  const char *name, size_t offset)
+static void bts_show_stat(struct seq_file *m, struct bts_instance *b,
+			  const struct cpumask *cpus, const char *name, size_t offset)
 {
 	u64 sum = 0;
-	int i;
+	int cpu;
 
-	for_each_possible_cpu(i) {
-		if (b && (cpu == RING_BUFFER_ALL_CPUS || cpu == i))
-			sum += READ_ONCE(*(u64 *)((void *)per_cpu_ptr(b->cpu, i) + offset));
+	for_each_cpu(cpu, cpus) {
+		if (b)
+			sum += READ_ONCE(*(u64 *)((void *)per_cpu_ptr(b->cpu, cpu) + offset));
 	}
 	seq_printf(m, "%s: %llu\n", name, sum);
-}
-
-static unsigned long bts_overwritten(struct trace_array *tr, int cpu)
-{
-	struct trace_buffer *buffer = tr->array_buffer.buffer;
-
-	return cpu == RING_BUFFER_ALL_CPUS ? ring_buffer_overruns(buffer) :
-					     ring_buffer_overrun_cpu(buffer, cpu);
 }
 
 /* If the SDM allows two behaviours, show which of them the driver has found on the CPUs. */
@@ -96,16 +89,16 @@ static void bts_show_traits(struct seq_file *m, unsigned int traits)
 }
 
 /* Print the CPUs whose BTS does not work. */
-static void bts_show_left_out(struct seq_file *m, int cpu)
+static void bts_show_left_out(struct seq_file *m, const struct cpumask *cpus)
 {
 	const char *none = " none";
-	int i;
+	int cpu;
 
 	seq_puts(m, "cpus_left_out:");
-	for_each_online_cpu(i) {
-		if ((cpu != RING_BUFFER_ALL_CPUS && cpu != i) || !ds_bts_fault(i))
+	for_each_cpu_and(cpu, cpus, cpu_online_mask) {
+		if (!ds_bts_fault(cpu))
 			continue;
-		seq_printf(m, " %d", i);
+		seq_printf(m, " %d", cpu);
 		none = "";
 	}
 	seq_printf(m, "%s\n", none);
@@ -118,32 +111,34 @@ static int bts_stats_show(struct seq_file *m, void *v)
 	/* Pairs with bts_get(), which has initialized the counters. */
 	struct bts_instance *b = smp_load_acquire(&tr->bts);
 	int cpu = tracing_get_cpu(inode);
+	const struct cpumask *cpus = cpu == RING_BUFFER_ALL_CPUS ? cpu_possible_mask :
+								   cpumask_of(cpu);
 	bool chosen = b && READ_ONCE(b->chosen);
+	unsigned long overwritten = 0;
 	unsigned int traits = 0;
 	int i, running = 0;
 
-	for_each_possible_cpu(i) {
-		if (cpu != RING_BUFFER_ALL_CPUS && cpu != i)
-			continue;
+	for_each_cpu(i, cpus) {
 		running += chosen && bts_is_recording(b, i);
 		traits |= ds_bts_traits(i);
+		overwritten += ring_buffer_overrun_cpu(tr->array_buffer.buffer, i);
 	}
 	/* Reading bts_stats does not drain, so the counters do not include undrained records. */
 	seq_printf(m, "owner: %s\n", chosen ? "bts" : "none");
 	seq_printf(m, "cpus_recording: %d\n", running);
-	bts_show_left_out(m, cpu);
+	bts_show_left_out(m, cpus);
 	bts_show_readers(m, tr, cpu);
 	bts_show_traits(m, traits);
 	for (i = 0; i < ARRAY_SIZE(bts_record_stats); i++)
-		bts_show_stat(m, b, cpu, bts_record_stats[i].name, bts_record_stats[i].offset);
+		bts_show_stat(m, b, cpus, bts_record_stats[i].name, bts_record_stats[i].offset);
 	for (i = 0; i < BTS_LOST_CAUSES; i++) {
 		if (bts_causes[i].stat)
-			bts_show_stat(m, b, cpu, bts_causes[i].stat,
+			bts_show_stat(m, b, cpus, bts_causes[i].stat,
 				      offsetof(struct bts_cpu, loss.cause[i].total));
 	}
 	for (i = 0; i < ARRAY_SIZE(bts_other_stats); i++)
-		bts_show_stat(m, b, cpu, bts_other_stats[i].name, bts_other_stats[i].offset);
-	seq_printf(m, "overwritten_entries: %lu\n", bts_overwritten(tr, cpu));
+		bts_show_stat(m, b, cpus, bts_other_stats[i].name, bts_other_stats[i].offset);
+	seq_printf(m, "overwritten_entries: %lu\n", overwritten);
 	return 0;
 }
 
