@@ -193,11 +193,10 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 		WRITE_ONCE(b->maps_missed, true);
 		return false;
 	}
-	/* If memory runs out, try again when the task next gets a CPU. */
-	if (trace_pid_list_set(b->showing, current->pid))
-		return false;
-	if (!trace_pid_list_set(b->mapped, current->tgid))
+	if (!trace_pid_list_set(b->showing, current->pid) &&
+	    !trace_pid_list_set(b->mapped, current->tgid))
 		return true;
+	/* Memory has run out, so try again when the task next gets a CPU. */
 	trace_pid_list_clear(b->showing, current->pid);
 	return false;
 }
