@@ -272,9 +272,8 @@ static void bts_save_name(void)
 {
 	if (in_nmi())
 		return;
-	preempt_disable_notrace();
+	guard(preempt_notrace)();
 	tracing_record_cmdline(current);
-	preempt_enable_notrace();
 }
 
 /*
@@ -455,9 +454,8 @@ static struct bts_instance *bts_alloc(struct trace_array *tr)
  */
 void trace_bts_free(struct trace_array *tr)
 {
-	if (!tr->bts)
-		return;
-	bts_free(tr->bts);
+	if (tr->bts)
+		bts_free(tr->bts);
 }
 
 /* Return an instance's data, which the first call allocates and trace_bts_free() frees. */
