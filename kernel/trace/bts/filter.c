@@ -50,20 +50,6 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 	return !trace_ignore_this_task(pids, no_pids, task);
 }
 
-static __always_inline unsigned int __bts_mode_of(struct bts_instance *b,
-						  struct task_struct *task)
-{
-	struct trace_array *tr = b->tr;
-
-	if (!READ_ONCE(b->tracing))
-		return DS_BTS_OFF;
-	if (!cpumask_test_cpu(smp_processor_id(), tr->tracing_cpumask))
-		return DS_BTS_OFF;
-	if (!bts_is_target(tr, task))
-		return DS_BTS_OFF;
-	return READ_ONCE(b->flags->val);
-}
-
 /**
  * bts_mode_of - return what an instance records of a task on this CPU
  * @b:		the instance
@@ -74,7 +60,15 @@ static __always_inline unsigned int __bts_mode_of(struct bts_instance *b,
  */
 unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
 {
-	return __bts_mode_of(b, task);
+	struct trace_array *tr = b->tr;
+
+	if (!READ_ONCE(b->tracing))
+		return DS_BTS_OFF;
+	if (!cpumask_test_cpu(smp_processor_id(), tr->tracing_cpumask))
+		return DS_BTS_OFF;
+	if (!bts_is_target(tr, task))
+		return DS_BTS_OFF;
+	return READ_ONCE(b->flags->val);
 }
 
 /**
@@ -93,7 +87,7 @@ bool bts_is_unwanted(struct task_struct *task)
 	if (bts_is_newborn(task))
 		return false;
 	for_each_bts_instance(b) {
-		if (__bts_mode_of(b, task) != DS_BTS_OFF)
+		if (bts_mode_of(b, task) != DS_BTS_OFF)
 			return false;
 	}
 	return true;
