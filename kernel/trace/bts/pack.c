@@ -190,14 +190,6 @@ static u8 *bts_put_new(const struct bts_coder *c, u8 *p, u64 last, u64 from, u64
 	return bts_put_to(c, p, from, to);
 }
 
-static void bts_add_node(struct bts_coder *c, u64 from, u64 to)
-{
-	unsigned int x = c->nodes++;
-
-	c->call[bts_call_slot(from)] = x;
-	c->node[x] = (struct bts_coder_node){ from, to, c->node, c->node };
-}
-
 /* From now on, predict @node after @cur. */
 static void bts_coder_learn(struct bts_coder_node *cur, struct bts_coder_node *node)
 {
@@ -226,7 +218,9 @@ static noinline u8 *bts_add_else(struct bts_coder *c, u8 *p, unsigned int run,
 			cur->to = from;
 		p = bts_put_new(c, bts_put_run(p, run), cur->to, from, to);
 		*slot = x;
-		bts_add_node(c, from, to);
+		c->call[bts_call_slot(from)] = x;
+		c->node[x] = (struct bts_coder_node){ from, to, c->node, c->node };
+		c->nodes++;
 	}
 	c->cur = &c->node[x];
 	bts_coder_learn(cur, c->cur);
