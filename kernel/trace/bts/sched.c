@@ -21,17 +21,9 @@
 
 #include "bts.h"
 
-/**
- * struct bts_leaving - the task switch that a CPU is making
- * @preempt:	the argument of sched_switch
- * @prev_state:	the argument of sched_switch
- */
-struct bts_leaving {
-	bool		preempt;
-	unsigned int	prev_state;
-};
-
-static DEFINE_PER_CPU(struct bts_leaving, bts_leaving);
+/* The arguments of sched_switch for the task switch that the CPU is making. */
+static DEFINE_PER_CPU(bool, bts_preempt);
+static DEFINE_PER_CPU(unsigned int, bts_prev_state);
 
 /**
  * bts_sched_leave - note that the CPU is about to switch to another task
@@ -42,10 +34,8 @@ static DEFINE_PER_CPU(struct bts_leaving, bts_leaving);
  */
 void bts_sched_leave(bool preempt, unsigned int prev_state)
 {
-	struct bts_leaving *l = this_cpu_ptr(&bts_leaving);
-
-	l->preempt = preempt;
-	l->prev_state = prev_state;
+	this_cpu_write(bts_preempt, preempt);
+	this_cpu_write(bts_prev_state, prev_state);
 }
 
 /**
@@ -60,13 +50,13 @@ void bts_sched_leave(bool preempt, unsigned int prev_state)
 void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		    struct task_struct *next, unsigned int mode)
 {
-	const struct bts_leaving *l = this_cpu_ptr(&bts_leaving);
 	struct bts_departs departs;
 	struct bts_sched_row row;
 	unsigned int size;
 
 	if (c->mode & BTS_OPT_SCHED) {
-		bts_departs_of(&departs, l->preempt, current, l->prev_state);
+		bts_departs_of(&departs, this_cpu_read(bts_preempt), current,
+			       this_cpu_read(bts_prev_state));
 		size = bts_departs_row(&row, current, &departs);
 		bts_deliver_row(b, c, current, &row, size);
 	}
