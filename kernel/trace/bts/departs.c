@@ -241,14 +241,11 @@ static int bts_update_probes(void)
 		.function	= bts_probe_arrives,
 		.prio		= -1,
 	};
-	int ret;
 
 	lockdep_assert_held(&event_mutex);
 
-	ret = bts_set_probe(&departs, trace_bts_departs_enabled());
-	if (ret)
-		return ret;
-	return bts_set_probe(&arrives, trace_bts_arrives_enabled());
+	return bts_set_probe(&departs, trace_bts_departs_enabled()) ?:
+	       bts_set_probe(&arrives, trace_bts_arrives_enabled());
 }
 
 static int bts_sched_event_reg(struct trace_event_call *call, enum trace_reg type,
