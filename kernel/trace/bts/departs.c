@@ -89,14 +89,17 @@ static struct bts_helper {
 #endif
 };
 
-static void __init bts_find_helpers(void)
+/* This function runs before bts_sched_init(), which may register the probes. */
+static int __init bts_find_helpers(void)
 {
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(bts_helpers); i++)
 		kallsyms_lookup_size_offset((unsigned long)bts_helpers[i].function,
 					    &bts_helpers[i].size, NULL);
+	return 0;
 }
+early_initcall(bts_find_helpers);
 
 static bool bts_is_helper(unsigned long addr)
 {
@@ -142,10 +145,6 @@ static unsigned long bts_kernel_ip(void)
 }
 
 #else
-
-static void __init bts_find_helpers(void)
-{
-}
 
 static unsigned long bts_kernel_ip(void)
 {
@@ -262,7 +261,6 @@ static int __init bts_sched_init(void)
 {
 	guard(mutex)(&event_mutex);
 
-	bts_find_helpers();
 	event_class_bts_departs.reg = bts_sched_event_reg;
 	event_class_bts_arrives.reg = bts_sched_event_reg;
 	return bts_update_probes();
