@@ -176,18 +176,6 @@ static void bts_sleep(unsigned int *sleeps)
 	schedule();
 }
 
-/*
- * End the wait. If the task has slept too often, first drain the branches of its wake-up, so
- * that these branches are not held.
- */
-static void bts_stop_sleeping(void)
-{
-	if (!trace_recursion_test(TRACE_BTS_WAIT_BIT))
-		return;
-	ds_bts_flush_cpu();
-	trace_recursion_clear(TRACE_BTS_WAIT_BIT);
-}
-
 /**
  * bts_block_task - wait for the reader, if necessary
  * @state: TASK_INTERRUPTIBLE or TASK_KILLABLE
@@ -213,7 +201,11 @@ void bts_block_task(unsigned int state)
 			break;
 		}
 	}
-	bts_stop_sleeping();
+	/* If the task has slept too often, drain its wake-up, whose branches must not be held. */
+	if (trace_recursion_test(TRACE_BTS_WAIT_BIT)) {
+		ds_bts_flush_cpu();
+		trace_recursion_clear(TRACE_BTS_WAIT_BIT);
+	}
 }
 
 /**
