@@ -47,12 +47,6 @@ static const struct bts_stat bts_other_stats[] = {
 	{ "blocked_ns",		offsetof(struct bts_cpu, counts.blocked_ns) },
 };
 
-static bool bts_is_recording(struct bts_instance *b, int cpu)
-{
-	return ds_bts_running(cpu) &&
-	       READ_ONCE(per_cpu_ptr(b->cpu, cpu)->mode) & BTS_SIDES;
-}
-
 /*
  * Print the sum of a counter of some CPUs. Print 0 if the instance has no counters,
  * because bts was never chosen in it.
@@ -119,7 +113,8 @@ static int bts_stats_show(struct seq_file *m, void *v)
 	int i, running = 0;
 
 	for_each_cpu(i, cpus) {
-		running += chosen && bts_is_recording(b, i);
+		running += chosen && ds_bts_running(i) &&
+			   (READ_ONCE(per_cpu_ptr(b->cpu, i)->mode) & BTS_SIDES);
 		traits |= ds_bts_traits(i);
 		overwritten += ring_buffer_overrun_cpu(tr->array_buffer.buffer, i);
 	}
