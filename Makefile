@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Each target calls a script in machine/. The first comment of the script describes what it does.
+# Each target calls a script in machine/. A comment at the top of each script describes it.
 #
 #	make demo	build everything, then trace a small program and show the trace
 #	make test	run the tests, which takes some minutes; make test-full: add the slow
