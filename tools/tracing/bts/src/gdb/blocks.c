@@ -2,21 +2,20 @@
 /*
  * Convert the branches of a thread to blocks for gdb.
  *
- * An interrupt or a fault is recorded as a branch from the interrupted instruction, which was
- * not executed. The block before the interrupt must end with the last executed instruction. But the
- * trace does not contain the address of "last". It contains only "begin" and "cut_end":
+ * An interrupt or a fault is recorded as a branch from the interrupted instruction, which was not
+ * executed. The block before the interrupt must end with the last executed instruction. But the
+ * trace contains only the addresses "begin" and "cut_end", not the address "last":
  *
  *	begin ... last | cut_end ...	the interrupt came before the instruction at cut_end
  *
  * Therefore, the block remains open until the thread returns to user space. Usually, the thread
  * then executes the instruction at cut_end, and the block continues. Otherwise (for example after a
- * signal), the block ends with the instruction before cut_end. The block is decoded to find this
- * instruction.
+ * signal), the block ends with the instruction before cut_end. To find this instruction, decode the
+ * block.
  *
- * At the end of the run, a block that contains only the instruction at the PC is added. For gdb,
- * the instruction at the PC is the current instruction, which has not been executed yet. If the
- * instruction at the PC caused a fault, the previous block also ends with this instruction, because
- * the processor has started the instruction.
+ * At the end of the run, a block that contains only the instruction at the PC is added. To gdb,
+ * this is the current instruction, which has not been executed yet. If this instruction caused a
+ * fault, it also ends the previous block, because the CPU has started to execute it.
  */
 #include <stdlib.h>
 
@@ -75,7 +74,7 @@ static void add_run(struct gdb_thread *t, const struct step *s, size_t window)
 		return;
 	}
 	push(t, window, begin, s->from);
-	/* If no step follows, for example after the system call exit(), the PC remains here. */
+	/* If this step is the last, for example because it calls exit(), the PC remains here. */
 	t->pc = s->from + s->length;
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declare the data of bts gdb: a recorded run, through which the user steps as if gdb executed the
+ * Declarations for bts gdb, with which the user steps through a recorded run as if gdb executed the
  * program.
  *
- *	position.c	finds the process, and the place at which the run ends
+ *	position.c	finds the process and the end of the run
  *	run.c		reads the threads with their last blocks (blocks.c) and the files (images.c)
  *	server.c	answers gdb's packets (packets.c), and sends documents to gdb (xfer.c)
  *
- * The run is presented as a history of gdb's command "record btrace bts". A history consists of
- * blocks. A block is a straight run of code between two branches.
+ * gdb shows the run as if its command "record btrace bts" had recorded it. Such a history consists
+ * of blocks. A block is a straight run of code between two branches.
  *
  * Included by: gdb/, cmd/gdb.c.
  */
@@ -18,7 +18,7 @@
 #include "flow/pipeline.h"
 #include "lib/bytes.h"
 
-/* @end is the address of the last instruction. For a gap, @begin is 1 and @end is 0. */
+/* @end is the address of the block's last instruction. For a gap, @begin is 1 and @end is 0. */
 struct gdb_block {
 	uint64_t	begin;
 	uint64_t	end;
@@ -32,9 +32,9 @@ struct gdb_block {
  * @pc:		the thread's last PC, or 0 if unknown
  * @blocks:	a ring buffer of @room blocks
  * @room:	the size of @blocks, at most the session's @window
- * @pushed:	total number of blocks so far, of which @blocks contains the latest
+ * @pushed:	total number of blocks so far; @blocks contains the latest blocks
  * @cut_begin:	the start of the block that an interrupt cut short, or 0
- * @cut_end:	the address of the instruction that was not executed because of the interrupt
+ * @cut_end:	the address of the instruction before which the interrupt came
  * @cut_at:	the place of @cut_end
  * @visits:	the number of branches to user space so far
  */
@@ -58,8 +58,8 @@ struct gdb_thread {
  * @bias:	the address of a byte in the process minus the byte's address in the file
  * @begin:	the address of the first mapped code
  * @end:	the end of the mapped code
- * @thread:	the thread whose row reports the mapping
- * @visit:	the value of @thread->visits at this row
+ * @thread:	the thread that mapped the file
+ * @visit:	the value of @thread->visits when the file was mapped
  * @constants:	the @nr_constants read-only segments of the file
  * @nr_constants: the number of @constants
  * @entry:	the entry point, an address in the file
@@ -87,13 +87,13 @@ struct gdb_image {
 };
 
 /**
- * struct gdb_session - a process of a trace, up to a place in the trace
+ * struct gdb_session - a process, from the start of a trace to a place in it
  * @path:	the name of the trace
- * @at:		an event, a time, or NULL for the end of the trace
+ * @at:		the place: an event, a time, or NULL for the end of the trace
  * @window:	the maximum number of blocks of a thread
  * @kernel:	also show branches in the kernel
- * @tgid:	the ID of a process or of a task in it, or 0 for the process that ran last before
- *		the place
+ * @tgid:	the ID of a process or of a task in it, or 0 to choose the process that ran last
+ *		before the place
  * @current:	the thread that ran last before the place
  * @stop:	the place, as the number of branches and rows before the place
  * @seen:	the number of branches and rows that have been read so far
@@ -135,13 +135,13 @@ void gdb_free_run(struct gdb_session *g);
 void gdb_add_step(struct gdb_thread *t, const struct step *s, size_t window, bool kernel);
 /* Add a gap where branches are missing. */
 void gdb_add_gap(struct gdb_thread *t, size_t window);
-/* Drop all blocks, because the thread runs another program now. */
+/* Drop all blocks, because the thread now runs another program. */
 void gdb_clear_blocks(struct gdb_thread *t);
 /* When the run ends, add the last blocks. */
 void gdb_end_blocks(struct gdb_thread *t, size_t window);
 /* Return the number of stored blocks. */
 size_t gdb_nr_blocks(const struct gdb_thread *t);
-/* Return the stored block that is @nth blocks before the last block. */
+/* Return the stored block that precedes the last block by @nth blocks. */
 struct gdb_block gdb_block_before(const struct gdb_thread *t, size_t nth);
 bool gdb_is_gap(struct gdb_block block);
 
@@ -158,7 +158,7 @@ const struct gdb_image *gdb_program(const struct gdb_session *g);
 /* Return the program's dynamic linker, or NULL if it was not found. */
 const struct gdb_image *gdb_interpreter(const struct gdb_session *g);
 void gdb_free_images(struct gdb_session *g);
-/* Read code and constants. Return the number of bytes that were read. */
+/* Read memory that contains code or constants. Return the number of bytes that were read. */
 size_t gdb_read_memory(const struct gdb_session *g, uint64_t addr, uint8_t *bytes, size_t size);
 
 /* kernel_file.c: create an ELF file for the kernel. On failure, print a message and return -1. */

@@ -3,9 +3,9 @@
  * List the files that the process has mapped, and read memory from these files.
  *
  * A trace does not contain the contents of memory. So gdb can only read the read-only segments of
- * files, which contain code and constants. The segments are extended to whole pages, as in the
- * memory of the process. gdb reads memory in whole cache lines, and would be a hundred times slower
- * if it could not read the whole line at the end of a segment.
+ * files, which contain code and constants. As in the process, the segments are extended to whole
+ * pages, because gdb reads memory in whole cache lines. If gdb could not read a whole line at the
+ * end of a segment, it would be a hundred times slower.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #define PAGE_BYTES	4096ULL
 
-/* From a segment, store what gdb needs: an address, the name of the interpreter, or constants. */
+/* Store what gdb needs from a segment: an address, the interpreter's name, or constants. */
 static void read_segment(struct gdb_image *i, const GElf_Ehdr *eh, const GElf_Phdr *p)
 {
 	const struct object *o = i->object;
@@ -72,8 +72,8 @@ static bool same_image(const struct gdb_image *a, const struct gdb_image *b)
 }
 
 /*
- * Remove the images whose code is at the addresses of a new image. No row reports that the process
- * has unmapped a file, but a new file at its addresses shows this.
+ * Remove the images whose addresses a new image uses. The trace does not report that a file was
+ * unmapped, so only the new image shows this.
  */
 static void remove_replaced(struct gdb_session *g, const struct gdb_image *new)
 {
@@ -90,7 +90,7 @@ static void remove_replaced(struct gdb_session *g, const struct gdb_image *new)
 	g->nr_images = kept;
 }
 
-/* Add the range of a further segment. */
+/* Extend the image by the range of another segment. */
 static void extend(struct gdb_image *i, const struct gdb_image *segment)
 {
 	if (segment->begin < i->begin)
@@ -100,8 +100,8 @@ static void extend(struct gdb_image *i, const struct gdb_image *segment)
 }
 
 /*
- * Add a file as an image. All executable segments of the file belong to the same image. If the file
- * is mapped again, move the image to the end of the list.
+ * Add a file as an image. All executable segments of a file form one image. If the file is mapped
+ * again, move the image to the end of the list.
  */
 void gdb_add_image(struct gdb_session *g, const struct gdb_thread *thread,
 		   const struct place *place, const struct row *row)
@@ -190,7 +190,7 @@ const struct gdb_image *gdb_interpreter(const struct gdb_session *g)
 	return NULL;
 }
 
-/* Read from read-only segments. If the file ends inside a page, the rest of the page is 0. */
+/* Read from read-only segments. If the file ends inside a page, fill the page with zeros. */
 static size_t read_constants(const struct gdb_image *i, uint64_t addr, uint8_t *bytes, size_t size)
 {
 	const struct object *o = i->object;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Create an ELF file for gdb from the kernel's symbols in the trace and the kernel's code in the
- * archive. This file is necessary, because gdb only shows code that is in a section of a file. It
+ * archive. gdb needs this file, because it only shows code that is in a section of a file. The file
  * contains:
  *
  *	ELF header | section headers | .symtab | .strtab | names of sections
  *
  * The file has a section .text for each segment of the code. These sections have no contents,
- * because gdb reads all memory from bts. The file has no name in any directory, so it disappears
- * when bts ends.
+ * because gdb reads all memory from bts. The file is not linked into a directory, so it disappears
+ * when bts exits.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static const char section_names[] = "\0.text\0.symtab\0.strtab\0.shstrtab";
 
 enum { NAME_TEXT = 1, NAME_SYMTAB = 7, NAME_STRTAB = 15, NAME_SHSTRTAB = 23 };
 
-/* Return the number of the section that contains the address, or 0. */
+/* Return the index of the section that contains the address, or 0. */
 static uint16_t section_of(const struct object *kernel, uint64_t addr)
 {
 	for (size_t i = 0; i < kernel->nr_segments && i < SHN_LORESERVE - 1; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Listen for gdb on a local port. The port must be local, because anyone who can connect can read
- * the recorded run and its code.
+ * Accept connections from gdb on a local port. The port must be local, because everyone who can
+ * connect can read the recorded run and its code.
  */
 #include <arpa/inet.h>
 #include <errno.h>

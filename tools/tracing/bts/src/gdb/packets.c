@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Read and send packets of gdb's remote protocol. A packet is $DATA#SUM, where SUM is the sum of
- * the bytes of DATA, as two hexadecimal digits. Until gdb switches acknowledgements off, each
- * packet is acknowledged with + or, if the sum is wrong, with -.
+ * DATA's bytes modulo 256, as two hexadecimal digits. Unless gdb has switched acknowledgements off,
+ * the receiver acknowledges each packet with + or, if SUM is wrong, with -.
  *
- * The first reply is late, because bts reads the trace before the reply. If gdb waits too long for
- * a reply, gdb sends the packet again, or sends a "-". Therefore, if the buffer contains a packet
- * several times, only the last copy gets a reply. A "-" that arrived before the reply is ignored.
+ * The first reply is late, because bts first reads the trace. If gdb waits too long for a reply, it
+ * sends the packet again, or sends a "-". Therefore, if the buffer contains a packet several times,
+ * only the last copy gets a reply. Ignore a "-" that arrived before the reply.
  *
  * The input is not trusted. If a packet is too long, read the whole packet and return PACKET_BAD.
- * Bytes between packets are skipped.
+ * Skip bytes between packets.
  */
 #include <errno.h>
 #include <string.h>

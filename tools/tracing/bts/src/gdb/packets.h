@@ -16,11 +16,11 @@
 
 /**
  * struct packets - a connection
- * @in:		descriptor for gdb's packets
- * @out:	descriptor for replies
- * @acks:	each packet is acknowledged, until gdb switches acknowledgements off
- * @input:	a buffer of @input_size bytes, of which the bytes from @input_at are unread
- * @input_old:	index in @input of the first byte that arrived after the last reply was sent
+ * @in:		descriptor from which gdb's packets are read
+ * @out:	descriptor to which replies are written
+ * @acks:	packets are acknowledged; gdb can switch this off
+ * @input:	a buffer of @input_size bytes; the bytes from index @input_at on are unread
+ * @input_old:	index in @input of the first byte that arrived after the last reply
  * @packet:	the packet, with a 0 after its last byte
  * @reply:	the last reply, $DATA#SUM, of @reply_size bytes
  */

@@ -2,10 +2,10 @@
 /*
  * Find the place at which the run ends for gdb. The place is the end of the trace, a given time, or
  * the last event with a given name. The place is stored as the number of branches and rows before
- * the place, because this number is the same in each pass over the trace.
+ * the place, because this number does not change from pass to pass.
  *
  * gdb sees only one process. Unless the user chooses a process, gdb sees the process that ran last
- * before the place. gdb never sees the idle tasks, because PID 0 means any process in a packet.
+ * before the place. Idle tasks are never shown, because PID 0 means "any process" to gdb.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static int branch(void *ctx, struct task *t, struct step *step, uint64_t ts)
 	s->seen++;
 	if (!is_wanted(s, t) || !is_shown(s, step))
 		return 0;
-	/* Mark the task, because a history cannot consist of losses only. */
+	/* Mark the task as having a branch, because a history cannot consist of losses only. */
 	t->priv = s;
 	if (!s->event)
 		note(s, t, ts);
@@ -111,7 +111,7 @@ static void find_threads(struct gdb_session *g, const struct task *last)
 			g->current = &g->threads[i];
 }
 
-/* Parse a place. Include all rows for which bts report prints the same microsecond as @at. */
+/* Parse the place @at. For a time, include all rows that bts report shows at this microsecond. */
 static void parse_at(struct search *s, const char *at)
 {
 	char *end;
@@ -158,7 +158,7 @@ bool gdb_find_position(struct gdb_session *g)
 		done = no_position(&s);
 	if (done)
 		find_threads(g, s.last);
-	/* If the file is damaged, report the damage, but still show the run up to it. */
+	/* If the file is damaged, say so, but still show the run that precedes the damage. */
 	pipe_close(&g->pipe);
 	if (done && !g->current)
 		msg_error("find", g->path, "the task of this event took no branch");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read the trace a second time, up to the place that position.c has found. Create the blocks of
- * each thread, and list the files that the process has mapped at this place.
+ * Read the trace a second time, up to the place that position.c has found. Create each thread's
+ * blocks, and list the files that are mapped in the process at this place.
  *
  * A row for the mapping of the vDSO shows that exec() has replaced all mappings, so all mappings
- * that existed before exec() are removed. If the process runs another program now, earlier blocks
- * are dropped, because gdb can only handle one program. (The kernel also reports all mappings when
- * recording continues after a pause. In this case, the program has not changed.)
+ * that existed before exec() are removed. If exec() has started another program, earlier blocks are
+ * dropped, because gdb can only handle one program. (The kernel also reports all mappings when
+ * recording continues after a pause. Then the program has not changed.)
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "lib/msg.h"
 #include "gdb.h"
 
-/* A dummy thread, which represents the tasks of all other processes. */
+/* A dummy thread for the tasks of all other processes. */
 static struct gdb_thread none;
 
 static struct gdb_thread *thread_of(struct gdb_session *g, struct task *t)
@@ -41,7 +41,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 		thread->visits += !is_kernel(s->to);
 		thread->cpu = t->cpu;
 	}
-	/* Stop at the place, because later mappings could replace mappings that are valid there. */
+	/* Stop here, because later mappings could replace mappings that are valid at the place. */
 	return ++g->seen == g->stop;
 }
 

@@ -5,9 +5,9 @@
  * gdb reads the blocks of a thread once, and then steps through the blocks without further packets.
  * gdb can read the list of threads, the last PC of each thread, and memory of mapped files.
  * Registers other than the PC are unavailable, and gdb cannot write registers or memory. If gdb
- * asks to continue past the end of the history, the reply reports that the history ends there. The
- * reply to an unknown packet is empty, as the protocol requires. The reply to a malformed packet is
- * an error.
+ * asks to continue past the end of the history, the reply reports the end of the history. The reply
+ * to an unknown packet is empty, as the protocol requires. The reply to a malformed packet is an
+ * error.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -80,7 +80,7 @@ static const struct gdb_thread *parse_thread(const struct server *s, const char 
 	return NULL;
 }
 
-/* Report that the thread has stopped, which happens only at the end of the history. */
+/* Report that the thread has stopped. A thread stops only at the end of the history. */
 static void reply_stop(struct server *s, const char *why)
 {
 	char text[64];
@@ -149,7 +149,7 @@ static void read_memory(struct server *s, const char *text)
 	reply(s, line);
 }
 
-/* Write the document to s->document, unless s->document already contains this document. */
+/* Write the document to s->document, unless it is already there. */
 static bool open_document(struct server *s, const char *object, const char *annex)
 {
 	char *name = mem_format("%s:%s", object, annex);
@@ -171,7 +171,7 @@ static bool open_document(struct server *s, const char *object, const char *anne
 	return true;
 }
 
-/* Send a piece of the document, in which the characters }, $, # and * must be escaped. */
+/* Send a piece of the document. Escape the characters }, $, # and *. */
 static void reply_piece(struct server *s, uint64_t offset, uint64_t length)
 {
 	static char piece[PACKET_MAX];
@@ -306,7 +306,7 @@ static void resume(struct server *s, const char *text)
 	reply_stop(s, "replaylog:end;");
 }
 
-/* Accept breakpoints (types 0 and 1), because gdb itself detects their hits. Reject watchpoints. */
+/* Accept breakpoints (types 0 and 1), because gdb itself detects hits. Reject watchpoints. */
 static void breakpoint(struct server *s, const char *text)
 {
 	reply(s, *text == '0' || *text == '1' ? "OK" : "");
@@ -324,7 +324,7 @@ static void empty(struct server *s, const char *text)
 	reply(s, "");
 }
 
-/* Call @answer of the first entry whose @text is at the beginning of the packet. */
+/* Call @answer of the first entry with whose @text the packet begins. */
 static const struct {
 	const char	*text;
 	void		(*answer)(struct server *s, const char *rest);

@@ -18,8 +18,8 @@
 
 /*
  * Print a name as an XML attribute. Replace control characters and bytes that are not valid UTF-8,
- * because gdb would reject the whole document. The kernel cuts the names of tasks after 15 bytes,
- * which may be in the middle of a character.
+ * because gdb would reject the whole document. The kernel truncates the names of tasks to 15 bytes,
+ * possibly in the middle of a character.
  */
 static void print_name(FILE *out, const char *name)
 {
@@ -40,7 +40,7 @@ static void print_name(FILE *out, const char *name)
 	}
 }
 
-/* Print only the architecture's name, because gdb knows the registers of each architecture. */
+/* Print only the architecture's name, because gdb knows its registers. */
 static void print_target(FILE *out, const struct gdb_session *g)
 {
 	const struct gdb_image *program = gdb_program(g);
@@ -93,7 +93,7 @@ static void print_library(FILE *out, const char *name, uint64_t bias, uint64_t d
 {
 	fputs("<library lmid=\"0x0\" name=\"", out);
 	print_name(out, name);
-	/* The address of the link map is unknown, so use a value that is unique for each file. */
+	/* The address of the link map is unknown, so use a different value for each file. */
 	fprintf(out, "\" lm=\"0x%llx\" l_addr=\"0x%llx\" l_ld=\"0x%llx\"/>",
 		(unsigned long long)(bias + dynamic), (unsigned long long)bias,
 		(unsigned long long)(bias + dynamic));
