@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * If several functions in a file have the same name, make their names different. Add the arguments
+ * If several functions in a file have the same name, make the names unique by adding the arguments
  * (C++ overloads), the source file (static functions) or the address:
  *
  *	pick(int)	pick(double)	init [a.c]	init [b.c]	init [0x1180]
  *
- * Global functions with the same name, for example memcpy() in the C library, differ only in the
- * version of the symbol. These functions and PLT stubs keep their names.
+ * Global functions with the same name, for example memcpy() in the C library, differ only in their
+ * symbol version. Such functions keep their names, and so do PLT stubs.
  */
 #include <stdlib.h>
 #include <string.h>

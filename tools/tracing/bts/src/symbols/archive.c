@@ -2,11 +2,11 @@
 /*
  * Create, copy and remove the files of the archive beside a trace. Save the vDSO, which belongs to
  * the running kernel, and the perf-PID.map files of JIT compilers, which may disappear when the
- * tasks end. The file kernel_code.c saves the kernel's code.
+ * tasks end. (kernel_code.c saves the kernel's code.)
  *
  * If root records into the directory of another user, that user can put links into the directory.
- * So open each directory relative to its parent directory, and reject links. Create each file as a
- * new file that only the owner can read, because the original may be readable only by root.
+ * So open each directory relative to its parent, and do not follow links. Create each file as a new
+ * file, readable only by its owner, because the original may be readable only by root.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -103,8 +103,8 @@ bool archive_has(const char *trace, const char *name)
 }
 
 /*
- * Return the name of an incomplete file. The name contains the PID, because two users may archive
- * the same trace. If bts is killed, the incomplete file remains, but no command reads it.
+ * Return the name of a file until it is complete. The name contains the PID, because two users may
+ * archive the same trace. If bts is killed, the file remains, but no command reads it.
  */
 static char *temporary_name(void)
 {
@@ -170,7 +170,7 @@ int archive_put(const char *trace, const char *name, const void *data, size_t si
 	return archive_finish(trace, name, out, out < 0 ? -1 : path_write_all(out, data, size));
 }
 
-/* Copy at most @size bytes, because the owner of @in could extend the file without end. */
+/* Copy at most @size bytes, because the owner of @in could extend it forever. */
 static int copy_bytes(int in, int out, off_t size)
 {
 	char *buffer = mem_alloc(COPY_STEP);
@@ -299,7 +299,7 @@ static bool archive_map_from(const char *trace, const char *name, const char *fr
 	return true;
 }
 
-/* The task may have its own /tmp, so try the task's /tmp first. */
+/* Try the task's /tmp first, because it may differ from this process's /tmp. */
 static void archive_map(const char *trace, int pid, uid_t user, int64_t until)
 {
 	char *name = mem_format("perf-%d.map", pid);

@@ -8,15 +8,15 @@
  *	vdso32.so		the vDSO of 32-bit tasks
  *	kcore			the code of the kernel and its modules when tracing ended, as an ELF
  *				core file with a PT_LOAD for each piece of code
- *	kcore.before		the code when tracing began, but only the pages that were changed or
- *				removed later
+ *	kcore.before		the code when tracing began, but only of pages that later changed or
+ *				disappeared
  *	kcore.later		the code when bts archive ran, if there is no kcore
  *	notes			/sys/kernel/notes, with the kernel's build ID
  *	perf-PID.map		the function names of a JIT compiler
  *	jit-PID.dump		the function names of a JIT compiler, with the code
  *
- * The command bts record saves the files that may change or disappear, and bts archive saves the
- * binaries. The trace itself contains the kernel's symbols.
+ * bts record saves the files that may change or disappear, and bts archive saves the binaries. The
+ * kernel's symbols are in the trace itself.
  *
  * Included by: symbols/, cmd/.
  */
@@ -43,9 +43,9 @@ bool archive_has(const char *trace, const char *name);
  */
 int archive_create(const char *trace, const char *name);
 /*
- * Close @fd, which archive_create() has returned. If @ret is 0, rename the complete file to @name,
- * replace an existing file, and return 0. Otherwise, print the text of errno, remove the incomplete
- * file, and return -1.
+ * Close @fd, which archive_create() has returned. If @ret is 0, rename the file to @name, replacing
+ * any existing file, and return 0. Otherwise, print the error in errno, remove the incomplete file,
+ * and return -1.
  */
 int archive_finish(const char *trace, const char *name, int fd, int ret);
 /* Write a file. On failure, print a message and return -1. */
@@ -54,15 +54,15 @@ int archive_put(const char *trace, const char *name, const void *data, size_t si
 int archive_copy(const char *trace, const char *name, const char *from, int flags);
 
 /*
- * Any user can create a JIT compiler's file. Return why the file must not be saved, or NULL: the
- * owner must be root, this user or @user, and the file must not have changed at the time @until (in
- * seconds) or later.
+ * Return why a JIT compiler's file, which any user can create, must not be saved, or NULL if it may
+ * be saved: its owner must be root, this user or @user, and it must have last changed before the
+ * time @until (in seconds).
  */
 const char *archive_doubt(const struct stat *st, uid_t user, int64_t until);
 /*
  * Save the vDSO of the running kernel, and the perf-PID.map files, which may disappear when the
- * tasks end. Assume that @user was the owner of the tasks that have ended. Do not save a map that
- * has changed at the time @until (in seconds) or later.
+ * tasks end. Assume that @user owned the tasks that have ended. Save only maps that last changed
+ * before the time @until (in seconds).
  */
 void archive_tasks(const char *trace, const struct names *names, uid_t user, int64_t until);
 /* Remove FILE.archive and its contents. */
@@ -70,8 +70,8 @@ void archive_remove(const char *trace);
 /* Remove a directory and its contents. Do not follow links, which another user may have made. */
 void archive_remove_tree(int dir, const char *name);
 /*
- * Rename the archive of @trace, if it exists, because @trace was renamed to @old. Remove an earlier
- * archive of @old. On failure, print a message and return a status other than STATUS_OK.
+ * After @trace was renamed to @old, also rename its archive, if any. Remove an earlier archive of
+ * @old. On failure, print a message and return a status other than STATUS_OK.
  */
 int archive_keep(const char *trace, const char *old);
 

@@ -6,12 +6,11 @@
  *	[ block 1 ][  block 2  ][  block 3   ]	neither jcc was taken
  *
  * A block contains the code from an address to the next branch instruction. Each block is decoded
- * once, and kept in the object's table. A long stretch of code without branches is cut into several
- * blocks. A run leads from the target of one branch to the next branch. The conditional jumps
- * between the blocks of a run were not taken. A run that continues after an unconditional branch,
- * or ends inside an instruction, is impossible. An impossible run shows that a record is missing or
- * wrong. If the trace contains only branches within user space, a run continues after a system
- * call.
+ * once, and stored in the object's table. Long code without branches is cut into several blocks. A
+ * run leads from the target of one branch to the next branch. The conditional jumps between the
+ * blocks of a run were not taken. A run cannot continue after an unconditional branch or end inside
+ * an instruction. If a run seems to do so, a record is missing or wrong. If the trace contains only
+ * branches within user space, a run can also continue after a system call.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +23,7 @@
 /**
  * struct block - code up to a branch instruction
  * @addr:	address of the block
- * @target:	target of the branch, or 0 if the instruction does not contain the target
+ * @target:	target of the branch, or 0 if it is not encoded in the instruction
  * @size:	bytes before the branch instruction
  * @insns:	instructions before the branch instruction
  * @length:	length of the branch instruction
@@ -46,7 +45,7 @@ struct block {
 #define BLOCK_MAX	(1U << 16)
 #define BLOCKS_MIN	1024
 
-/* FRED's instructions erets and eretu have the encoding of clac with the prefix F2 or F3. */
+/* FRED's instructions erets and eretu are encoded as clac with the prefix F2 or F3. */
 static bool is_fred_return(const struct insn *insn)
 {
 	uint8_t last = insn->prefixes.bytes[3];
@@ -166,10 +165,9 @@ bool code_patchable(struct object *o, uint64_t addr)
 }
 
 /*
- * Compilers load a constant with "mov", and the constant -1 also with "or". If a register already
- * contains 0, compilers may also use "add". If the register contains -1, they may also use "and".
- * With "add" and "and", ignore operands such as -16, which aligns an address, and -17, which clears
- * a bit.
+ * Compilers load a constant with "mov" or, if the register already contains 0, with "add". They
+ * load -1 also with "or". If the register contains -1, they may use "and". For "add" and "and",
+ * ignore operands such as -16, which aligns an address, and -17, which clears a bit.
  */
 static bool is_load(const struct insn *insn, int32_t number)
 {
@@ -275,7 +273,7 @@ static const struct block *block_at(struct object *o, uint64_t addr)
 	return &o->blocks[i];
 }
 
-/* Decode a run that ends inside a block because of an interrupt or a wrong record. */
+/* Decode a run that ends inside a block, because of an interrupt or a wrong record. */
 static enum run_verdict run_within(struct object *o, uint64_t addr, uint64_t end, struct run *run)
 {
 	enum insn_kind kind;
@@ -332,7 +330,7 @@ static bool goes_on(struct object *o, uint64_t addr, const struct block *b)
 		return true;
 	if (!o->kernel)
 		return false;
-	/* This jump (static keys) or call (ftrace) may have been a nop when the code ran. */
+	/* When the code ran, this jump (static key) or call (ftrace) may have been a nop. */
 	return calls_tracer(o, addr, b) ||
 	       ((b->kind == INSN_JUMP || b->kind == INSN_CALL) &&
 		object_changed(o, addr + b->size, b->length));
@@ -400,7 +398,7 @@ void code_each(struct object *o, uint64_t start, uint64_t end,
 
 /*
  * Report whether the instruction before @addr loads the number of rt_sigreturn() or sigreturn(). A
- * signal handler returns to such a load instruction in the C library or the vDSO.
+ * signal handler returns to such an instruction in the C library or the vDSO.
  */
 bool code_is_sigreturn(struct object *o, uint64_t addr)
 {

@@ -25,7 +25,7 @@ enum insn_kind {
 	INSN_FAR,
 };
 
-/* Result of code_run(): the code leads to the end, cannot lead to the end, or is unknown. */
+/* The result of code_run(): the run reaches its end, cannot reach its end, or is unknown. */
 enum run_verdict {
 	RUN_DONE,
 	RUN_IMPOSSIBLE,
@@ -37,7 +37,7 @@ enum run_verdict {
  * @insns:	number of instructions before the last instruction
  * @kind:	kind of the last instruction
  * @length:	length of the last instruction
- * @target:	target of the last instruction, or 0 if the instruction does not contain the target
+ * @target:	target of the last instruction, or 0 if it is not encoded in the instruction
  */
 struct run {
 	uint32_t	insns;
@@ -59,14 +59,14 @@ void code_each(struct object *o, uint64_t start, uint64_t end,
 bool code_patchable(struct object *o, uint64_t addr);
 
 /*
- * Find the first system call that code at @addr reaches without a taken jump. Return the address of
- * the system call, or 0 if the code reaches no system call.
+ * Return the address of the first system call that the code at @addr reaches without taking a jump.
+ * Return 0 if it reaches none.
  */
 uint64_t code_system_call(struct object *o, uint64_t addr);
 
 /* Report whether the system call at the address is rt_sigreturn() or sigreturn(). */
 bool code_is_sigreturn(struct object *o, uint64_t addr);
-/* Report whether code at the address ends a signal handler with rt_sigreturn() or sigreturn(). */
+/* Report whether the code at the address ends a signal handler: rt_sigreturn(), sigreturn(). */
 bool code_ends_handler(struct object *o, uint64_t addr);
 
 /* Report whether the instruction at the address loads or stores the constant @number. */

@@ -22,8 +22,8 @@
 #include "object.h"
 
 /*
- * Report whether libdwfl may open debug files beside @file. Another user may have created a FIFO
- * with the name of a debug file, so each existing debug file must be a regular file.
+ * Report whether libdwfl may open debug files beside @file. Each existing debug file must be a
+ * regular file, because another user may have created a FIFO with its name.
  */
 static bool only_files(const char *file, const char *link)
 {
@@ -42,8 +42,8 @@ static bool only_files(const char *file, const char *link)
 }
 
 /*
- * If the file has no usable .gnu_debuglink, do not pass @file, because libdwfl would use
- * FILE.debug, which may belong to another build.
+ * If the file has no usable .gnu_debuglink, do not pass @file to libdwfl. Otherwise, libdwfl would
+ * use FILE.debug, which may belong to another build.
  */
 static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 		      const char *file, const char *link, GElf_Word crc, char **found)
@@ -84,8 +84,8 @@ static bool has_lines(Elf *elf)
 }
 
 /*
- * Find the file with the debug information, but do not read the file, because it may be gigabytes
- * large. Call this function after read_module(), which finds the build ID of the module.
+ * Find the file with the debug information, but do not read it, because its size may be gigabytes.
+ * Call this function after read_module(), which finds the build ID of the module.
  */
 static void find_lines(struct object *o, Dwfl_Module *module, Elf *elf, const char *path)
 {
@@ -94,7 +94,7 @@ static void find_lines(struct object *o, Dwfl_Module *module, Elf *elf, const ch
 	GElf_Word crc;
 	int fd = -1;
 
-	/* If the search for symbols found a debug file, use this file, and do not search again. */
+	/* If the search for symbols found a debug file, use it, and do not search again. */
 	dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, &known);
 	if (!has_lines(elf) && known) {
 		found = mem_strdup(known);

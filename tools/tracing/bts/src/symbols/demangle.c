@@ -21,7 +21,7 @@
 #include "lib/mem.h"
 #include "object.h"
 
-/* Keep a suffix, such as .cold (added by the compiler) or @plt (a stub in the PLT). */
+/* Keep suffixes such as .cold (added by the compiler) and @plt (a stub in the PLT). */
 static char *plain_cplus(const char *linked)
 {
 	size_t length = strcspn(linked, ".@");

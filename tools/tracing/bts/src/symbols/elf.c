@@ -3,8 +3,8 @@
  * Read the build ID, the segments and the symbols of an ELF file.
  *
  * Code and symbols must belong to one build, but the file may change on disk while the tool runs.
- * So read the whole file into memory at once. Use only executable segments, and ignore the bytes
- * beyond p_filesz, which the file does not contain.
+ * So read the whole file at once. Use only executable segments, and only their first p_filesz
+ * bytes, because the file does not contain the rest.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ enum {
 
 static uint8_t *read_file(const char *path, size_t *size)
 {
-	/* A FIFO may have replaced the file at the recorded path, so open() must not wait. */
+	/* A FIFO may have replaced the file at the recorded path, so open() must not block. */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	uint8_t *bytes = NULL;
 	struct stat st;
@@ -189,7 +189,7 @@ size_t elf_segments(Elf *elf, size_t file_size, uint32_t flags, struct segment *
 	return used;
 }
 
-/* Return the address of the first page of the file's image. */
+/* Return the address at which the first page of the file's image begins. */
 static uint64_t first_page(Elf *elf)
 {
 	struct segment *list;

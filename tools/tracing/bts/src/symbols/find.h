@@ -12,8 +12,7 @@
 
 /*
  * In the file at @path, find the functions for which sym_is() accepts @wanted. Set *@offsets to an
- * array with the file offset of each function. The caller frees the array. Return the number of
- * functions.
+ * array of their file offsets, which the caller frees. Return the number of functions.
  */
 size_t file_functions(const char *path, const char *wanted, uint64_t **offsets);
 

@@ -2,8 +2,8 @@
 /*
  * Read the inlined calls from DWARF.
  *
- * The first look-up in an object reads all inlined calls. The address ranges of the calls nest. The
- * ranges are converted to spans, which are sorted by address and do not overlap:
+ * The first look-up in an object reads all its inlined calls. Their address ranges are nested. They
+ * are converted to spans, which are sorted by address and do not overlap:
  *
  *	main()		[------------------------------]
  *	outer()		      [------------------]
@@ -24,7 +24,7 @@
 #include "dwarf.h"
 #include "inlines.h"
 
-/* The DIEs of a unit never nest this deeply, unless the file is damaged. */
+/* The DIEs of a unit nest less deeply, unless the file is damaged. */
 #define NESTING_MAX	256
 
 struct span {
@@ -146,7 +146,7 @@ bool is_discarded(const struct object *o, Dwarf_Die *die)
 	return any && !at;
 }
 
-/* Add and return a call. Return @outer if the call has no code or no name. */
+/* Add a call and return it. If the call has no code or no name, only return @outer. */
 static struct inlined *call_add(struct inline_table *t, Dwarf_Die *die, struct inlined *outer)
 {
 	struct inlined *call = NULL;

@@ -16,7 +16,7 @@
  * @sym:	the function; its name ends in INLINED_SUFFIX
  * @outer:	the inlined call that contains this call, or NULL
  * @depth:	1 if @outer is NULL, otherwise 1 + outer->depth
- * @number:	number of the call in the object, from 1; does not depend on the trace
+ * @number:	number of the call in the object, from 1; the same in every trace
  */
 struct inlined {
 	struct sym		*sym;
@@ -30,7 +30,7 @@ struct inlined {
  * same for all addresses from @addr to *@end - 1. The pointer @end may be NULL.
  */
 const struct inlined *object_inlined(struct object *o, uint64_t addr, uint64_t *end);
-/* Return the call at @depth that contains @in, or @in itself if @in is not deeper than @depth. */
+/* Return the call at @depth that contains @in, or @in if its depth is at most @depth. */
 const struct inlined *inlined_at(const struct inlined *in, unsigned int depth);
 /*
  * Find the declaration of an inlined function. Return the path of the source file, or NULL if

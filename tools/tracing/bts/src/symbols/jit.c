@@ -3,13 +3,13 @@
  * Read the names and the code of functions from the files of JIT compilers:
  *
  *	/tmp/perf-PID.map	a line for each function: address, size, name
- *	jit-PID.dump		perf's jitdump, in any directory, with names and code. The
- *				program maps this file as executable, so the trace contains its path
+ *	jit-PID.dump		perf's jitdump, in any directory, with names and code. The program
+ *				maps this file with PROT_EXEC, so the trace contains its path
  *
- * The files describe memory that is not mapped from a binary: anonymous memory, [heap], memfd. The
- * files are read when an address in such memory is looked up for the first time. If the program
- * has reused memory, functions overlap, and the function that is last in the file is used.
- * The files are not trusted, because another user may have written them.
+ * The files describe memory that is not mapped from a binary: anonymous memory, [heap], memfd. They
+ * are read at the first look-up of an address in such memory. If the program has reused memory,
+ * functions overlap; then the function latest in the file is used. The files are not trusted,
+ * because another user may have written them.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -84,7 +84,7 @@ static struct load *add_load(struct loads *all)
 	return &all->list[all->nr++];
 }
 
-/* If several functions have the same address, put the function that is latest in the file first. */
+/* Sort by address. At the same address, put the function that is latest in the file first. */
 static int compare(const void *left, const void *right)
 {
 	const struct load *a = left, *b = right;
@@ -95,8 +95,8 @@ static int compare(const void *left, const void *right)
 }
 
 /*
- * Sort the functions by address. Functions later in the file are newer. If an older function
- * overlaps a newer function, keep only the part of the older function before the newer function.
+ * Sort the functions by address. Functions later in the file are newer. Of an older function, keep
+ * only the part that precedes an overlapping newer function.
  */
 static void keep_last(struct loads *all)
 {
@@ -119,10 +119,10 @@ static void keep_last(struct loads *all)
 }
 
 /*
- * Every user can write to /tmp, and another process may have had the same PID. So a file outside
- * the archive must belong to root or to this user, and its names are unproven if the file has
- * changed since the recording ended. The inode also proves a mapped dump, because compilers only
- * append to a dump. Set the proof of @source, which is NULL for a file in the archive.
+ * Every user can write to /tmp, and a PID may be reused. So a file outside the archive must belong
+ * to root or to this user, and its names are unproven if the file has changed since the recording
+ * ended. A mapped dump is also proven by its inode, because compilers only append to a dump. Set
+ * the proof of @source, which is NULL for a file in the archive.
  */
 static int open_jit(const char *path, struct object *source, int64_t ended, struct stat *st)
 {
@@ -203,7 +203,7 @@ static bool read_bytes(struct object *o)
 	return o->file_size;
 }
 
-/* Read a DUMP_LOAD record. Its @size bytes after the common header begin at offset @at. */
+/* Read a DUMP_LOAD record: @size bytes at offset @at, which follow the common header. */
 static void read_load(struct loads *all, const struct object *o, size_t at, size_t size)
 {
 	const char *name = (const char *)o->file + at + sizeof(struct dump_load);

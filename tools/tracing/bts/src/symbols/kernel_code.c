@@ -9,12 +9,12 @@
  *	tracing off	kernel_code_save() reads the code again and writes it to kcore. If a page
  *			changed or was removed, the first copy of this page goes to kcore.before
  *
- * If both copies of an instruction are equal, the CPU executed this instruction. If the instruction
- * cannot have led to the next branch, branches are missing in the trace. The command bts archive
- * reads the code only after the recording, so its copy, kcore.later, may differ from the executed
- * code. The kernel's notes are also saved, because they contain the build ID of vmlinux.
+ * If both copies of an instruction are equal, the CPU executed this instruction. So if such code
+ * cannot have led to the next branch, branches are missing in the trace. bts archive reads the code
+ * only after the recording, so its copy, kcore.later, may differ from the executed code. The
+ * kernel's notes are also saved, because they contain the build ID of vmlinux.
  *
- * The saved code of the kernel itself extends from _stext to _etext. For modules, BPF programs and
+ * Of the kernel itself, the code from _stext to _etext is saved. For modules, BPF programs and
  * trampolines, the saved pages begin at each text symbol in /proc/kallsyms, and extend to
  * LAST_FUNCTION bytes after this symbol.
  */
@@ -44,7 +44,7 @@ enum {
 	LAST_FUNCTION	= 16384,	/* assumed maximum size of a module's last function */
 };
 
-/* Neighbouring pages and their contents. */
+/* A range of adjacent pages, with their contents. */
 struct piece {
 	uint64_t	from, to;
 	uint8_t		*bytes;
@@ -64,7 +64,7 @@ static int by_start(const void *a, const void *b)
 
 static struct piece *add_piece(struct kernel_code *code, uint64_t from, uint64_t to)
 {
-	/* Double the size of the list when the number of pieces is a power of two. */
+	/* Whenever the number of pieces is 0 or a power of two, double the size of the list. */
 	if (!(code->nr & (code->nr - 1)))
 		code->list = mem_realloc(code->list, 2 * code->nr + 1, sizeof(*code->list));
 	code->list[code->nr] = (struct piece){ .from = from, .to = to };
@@ -141,7 +141,7 @@ static uint64_t kcore_offset(int kcore, uint64_t addr, uint64_t *length)
 	return 0;
 }
 
-/* Bytes that cannot be read stay 0, as in kcore itself. */
+/* Bytes that cannot be read remain 0, as kcore itself shows them. */
 static void read_piece(int kcore, struct piece *piece)
 {
 	piece->bytes = mem_zalloc(piece->to - piece->from, 1);
@@ -189,7 +189,7 @@ void kernel_code_free(struct kernel_code *code)
 
 /* --- Writing ------------------------------------------------------------------------ */
 
-/* On a full disk, pwrite() may write only a part, without an error. So write until none is left. */
+/* Do not use pwrite(), which may write only part of the data, for example on a full disk. */
 static int write_at(int out, const void *data, size_t size, off_t at)
 {
 	return lseek(out, at, SEEK_SET) < 0 ? -1 : path_write_all(out, data, size);

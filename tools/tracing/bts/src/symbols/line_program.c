@@ -2,9 +2,9 @@
 /*
  * Run the line programs of DWARF (versions 2 to 5).
  *
- * A line program makes sequences of rows. A sequence covers one stretch of code, so each discarded
- * function (--gc-sections, COMDAT) has its own sequence. libdw loses the sequences, because it
- * sorts the rows of a unit by address.
+ * A line program generates sequences of rows. A sequence covers one stretch of code, so each
+ * discarded function (--gc-sections, COMDAT) has its own sequence. libdw cannot be used, because it
+ * mixes the sequences when it sorts the rows of a unit by address.
  *
  * DWARF 5, section 6.2.
  */
@@ -13,7 +13,7 @@
 
 #include "line_program.h"
 
-/* The unread bytes. After a read beyond the end, @bad is set, and each value that is read is 0. */
+/* The unread bytes. A read beyond the end sets @bad and returns 0, as do later reads. */
 struct cursor {
 	const uint8_t	*at;
 	const uint8_t	*end;
@@ -113,7 +113,7 @@ static void begin_sequence(struct program *p)
 	p->row = (struct line_row) { .file = 1, .line = 1 };
 }
 
-/* Advance the address by the special opcode @opcode. If @line is true, also advance the line. */
+/* Advance the address as the special opcode @opcode says and, if @line is true, the line. */
 static void advance(struct program *p, uint8_t opcode, bool line)
 {
 	uint8_t by = opcode - p->opcode_base;

@@ -14,7 +14,7 @@
 /**
  * struct line_row - a row of a line table
  * @file:	the index of the file in the unit
- * @end:	@addr is the first address after the sequence
+ * @end:	the row ends its sequence: @addr is the first address after the sequence
  */
 struct line_row {
 	uint64_t	addr;
@@ -24,8 +24,8 @@ struct line_row {
 };
 
 /*
- * Call @add for each row of the program at @offset of the section .debug_line. Stop where the
- * program is damaged.
+ * Call @add for each row of the line program at @offset in the section .debug_line. If the program
+ * is damaged, stop there.
  */
 void line_program_run(const void *section, size_t size, uint64_t offset,
 		      void (*add)(void *ctx, const struct line_row *row), void *ctx);

@@ -5,7 +5,7 @@
  * The first look-up in an object reads all its line tables into one array, which is sorted by
  * address. libdw's own look-up is not used, because it searches all units each time, and because it
  * also finds the lines of discarded functions. An entry without a line marks the end of a stretch
- * of code, so the code after the stretch has no line.
+ * of code, so that the code after it has no line.
  */
 #include <dwarf.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
  * struct unit - a compilation unit
  * @dir:	the directory to which relative file names refer
  * @names:	the names of its files; each name is NULL until it is used for the first time
- * @within:	a sequence of rows has begun
+ * @within:	a sequence of rows has begun and not ended
  * @live:	the sequence does not belong to a discarded function
  */
 struct unit {
@@ -133,8 +133,8 @@ static int compare(const void *left, const void *right)
 }
 
 /*
- * If an address has several lines, keep only the last line. The other lines contain no instruction,
- * so their number of executions is unknown.
+ * If an address has several lines, keep only the last line. The other lines have no instruction, so
+ * it is unknown how often they were executed.
  */
 static void sort_lines(struct object *o)
 {
@@ -155,7 +155,7 @@ void units_begin(struct units *u, const struct object *o)
 		u->fd = open(o->debug_path, O_RDONLY | O_CLOEXEC);
 	if (u->fd >= 0)
 		u->dwarf = dwarf_begin(u->fd, DWARF_C_READ);
-	/* Replace libdw's default handler, which ends the program if memory runs out. */
+	/* Replace libdw's default handler, which exits the program if memory runs out. */
 	if (u->dwarf)
 		dwarf_new_oom_handler(u->dwarf, mem_fail);
 }

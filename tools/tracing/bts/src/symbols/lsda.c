@@ -2,15 +2,15 @@
 /*
  * Find the landing pads of exceptions in the tables that the unwinder reads.
  *
- *	.eh_frame	a CIE (common information entry) for many FDEs; an FDE (frame description
- *			entry) for each function, with the addresses of the function and its LSDA
+ *	.eh_frame	CIEs (common information entries), each for many FDEs; an FDE (frame
+ *			description entry) for each function, with its address and that of its LSDA
  *	LSDA		(language-specific data area) in .gcc_except_table: a table of call sites,
  *			with the landing pad of each call site, or 0
  *
- * The section .eh_frame is read once for each object. An LSDA is read at each look-up, because
- * exceptions are rare. The file is not trusted, so each cursor knows where its data ends. A cursor
- * that tries to read beyond this end is marked as spoilt. See "Exception Frames" in the Linux
- * Standard Base, and "Exception Handling Tables" in the Itanium C++ ABI.
+ * The section .eh_frame is read once for each object. LSDAs are read again at each look-up, which
+ * is fast enough because exceptions are rare. The file is not trusted, so each cursor knows where
+ * its data ends. An attempt to read beyond this end marks the cursor as spoilt. See "Exception
+ * Frames" in the Linux Standard Base, and "Exception Handling Tables" in the Itanium C++ ABI.
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -21,7 +21,7 @@
 #include "lib/sorted.h"
 #include "lsda.h"
 
-/* The format and base of a pointer. In the Linux Standard Base, these constants are DW_EH_PE_*. */
+/* The encoding of a pointer: format and base. The Linux Standard Base calls it DW_EH_PE_*. */
 enum {
 	PE_ABSPTR	= 0x00,
 	PE_ULEB		= 0x01,
@@ -42,7 +42,7 @@ enum {
 /* The maximum length of a CIE's augmentation string. Compilers use shorter strings. */
 #define LETTERS_MAX	16
 
-/* Unread bytes of the file, with the address of the first byte. */
+/* Unread bytes of the file, and the address of the first unread byte. */
 struct cursor {
 	const uint8_t	*at;
 	size_t		left;
@@ -51,7 +51,7 @@ struct cursor {
 	bool		spoilt;
 };
 
-/* The addresses of a function. If the function has no LSDA, @lsda is 0. */
+/* The addresses of a function and its LSDA. If the function has no LSDA, @lsda is 0. */
 struct lsda_function {
 	uint64_t	begin;
 	uint64_t	end;
@@ -85,7 +85,7 @@ static const uint8_t *take(struct cursor *c, size_t size)
 	return at;
 }
 
-/* Return a cursor for the next @size bytes, and move @c past these bytes. */
+/* Return a cursor for the next @size bytes, and advance @c past them. */
 static struct cursor part(struct cursor *c, uint64_t size)
 {
 	struct cursor inner = *c;
@@ -223,8 +223,8 @@ static bool read_cie(struct cursor *c, struct cie *cie)
 }
 
 /*
- * Return a cursor for the next CIE or FDE, without its length field. At the end of the section, set
- * @spoilt in the returned cursor.
+ * Return a cursor for the next CIE or FDE, after its length field. At the end of the section, the
+ * returned cursor is spoilt.
  */
 static struct cursor next_entry(struct cursor *c)
 {

@@ -10,7 +10,7 @@
 #include "object.h"
 
 /*
- * Report whether an exception from a call at @site lands at @pad. Both arguments are addresses in
+ * Report whether an exception that leaves the call at @site lands at @pad. Both are addresses in
  * the object.
  */
 bool lsda_leads(struct object *o, uint64_t site, uint64_t pad);

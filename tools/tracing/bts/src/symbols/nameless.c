@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Give names such as [FILE+0x1180] to functions without symbols, for example in a stripped file.
- * The unwinder's tables contain the addresses of these functions. If the compiler split a part from
- * a function, the part is treated as a separate function.
+ * The unwinder's tables contain the addresses of these functions. A part that the compiler has
+ * split from a function is treated as a separate function.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ void nameless_syms(struct object *o)
 	free(n.list);
 	n.nr += o->nr_syms;
 	qsort(o->syms, n.nr, sizeof(*o->syms), compare);
-	/* No function may extend into the next. A damaged file may list a function twice. */
+	/* Functions must not overlap. A damaged file may list a function twice. */
 	for (size_t i = 0; i < n.nr; i++) {
 		if (nr && o->syms[nr - 1].addr == o->syms[i].addr)
 			continue;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the code and symbols of an object by the path, build ID and inode of its mapping.
+ * Find the code and symbols of a mapped object by its path, build ID and inode.
  *
- * A file is read from the archive beside the trace. If the archive does not contain the file, it is
- * read from the path at which it was mapped. The file must have the build ID that the kernel
- * recorded, because a rebuilt file has different code at the same addresses. A file without a build
- * ID should have the same device and inode as the recorded file, and a ctime before the recording.
- * Otherwise, the file is still used, because it is often the right file, but a question mark is
- * added to the names of its functions. Symbols and debug information may be in a second file (see
- * debug.c).
+ * A file is read from the archive beside the trace or, if it is not there, from the path from which
+ * it was mapped. The file must have the build ID that the kernel recorded, because a rebuilt file
+ * has different code at the same addresses. A file without a build ID should have the same device
+ * and inode as the recorded file, and a ctime before the recording. If not, the file is still used,
+ * because it is often the right file, but the names of its functions end with a question mark.
+ * Symbols and debug information may be in a second file (see debug.c).
  *
  * The vDSO is not a file. It is read from the archive or, if the running kernel recorded the trace,
  * from this process. The other contents of the archive are listed in archive.h.
@@ -118,7 +117,7 @@ void objects_free(struct objects *all)
 	free(all->archive);
 }
 
-/* Report whether the mapping has no file, or has a file without a name. */
+/* Report whether the memory is mapped from no file, or from a file without a name. */
 static bool is_memory(const char *path)
 {
 	static const char * const names[] = {
@@ -197,7 +196,7 @@ static bool read_own_vdso(struct objects *all, struct object *o)
 	if (fd >= 0)
 		close(fd);
 	free(vdso);
-	/* Forget the path, because it is valid only until close(). */
+	/* Forget the path, which is valid only until close(). */
 	free(o->debug_path);
 	o->debug_path = NULL;
 	free(o->read_path);
@@ -222,8 +221,8 @@ static bool same_file(const struct objects *all, const struct object_key *key)
 	struct stat st;
 
 	/*
-	 * The start of the recording is known only to the second. If the ctime is in this second,
-	 * the file may have changed after the start.
+	 * The start of the recording is known only to the second. If the ctime is in the same
+	 * second, the file may have changed after the start.
 	 */
 	return !stat(key->path, &st) && st.st_ino == key->inode && st.st_dev == key->device &&
 	       st.st_ctime < all->began;
@@ -256,7 +255,7 @@ static void read_object(struct objects *all, struct object *o, const struct obje
 		mark_names(o);
 }
 
-/* Return a process's object for all memory that is not mapped from a file. */
+/* Return the object that represents all memory of a process that is not mapped from a file. */
 static struct object *object_memory(struct objects *all, int tgid)
 {
 	const struct object_key key = { .path = "//anon", .tgid = tgid };
@@ -264,7 +263,7 @@ static struct object *object_memory(struct objects *all, int tgid)
 	return object_get(all, &key);
 }
 
-/* Set the jitdump file of the process. Prefer a copy in the archive to the mapped file. */
+/* Set the jitdump file of the process. Prefer the copy in the archive to the mapped file. */
 static void set_dump(const struct objects *all, struct object *memory, struct object *mapped)
 {
 	free(memory->jit_dump);
@@ -391,9 +390,8 @@ bool object_changed(const struct object *o, uint64_t addr, size_t size)
 }
 
 /*
- * The kernel maps whole pages, and the linker lld does not align segments to pages, so a mapping
- * may begin before its segment. If two segments share a page, use the segment that begins in this
- * page.
+ * The kernel maps whole pages, but lld does not align segments to pages, so a mapping may begin
+ * before its segment. If two segments share a page, use the segment that begins in this page.
  */
 uint64_t object_addr(const struct object *o, uint64_t offset)
 {

@@ -28,7 +28,7 @@ struct stat;
  * @object:	the object that contains the function
  * @local:	the name is local to one source file
  * @stub:	the function is a PLT stub, which only jumps to another function
- * @nameless:	the function has no symbol, and may be a part of another function
+ * @nameless:	the function has no symbol; it may be a part of another function
  * @role:	roles.c: how the function is entered and left
  * @inlined:	inlines.c: number of an inlined function in the object, from 1; otherwise 0
  * @priv:	data of the command
@@ -63,7 +63,7 @@ struct alias {
 
 /* Return the *@nr other names of the function. */
 const struct alias *sym_aliases(const struct sym *s, size_t *nr);
-/* Report whether @wanted is a name of the function, or a pattern (* and ?) that matches a name. */
+/* Report whether @wanted is a name of the function, or a pattern (* and ?) that matches one. */
 bool sym_is(const struct sym *s, const char *wanted);
 
 struct segment {
@@ -79,11 +79,11 @@ struct line;
 
 #define BUILD_ID_MAX	20
 
-/* The result of comparing the file at the path with the recorded file. */
+/* Whether the file that was found is the recorded file. */
 enum object_proof {
-	OBJECT_PROVEN,		/* the archive, build ID or inode proves that the files are equal */
-	OBJECT_UNPROVEN,	/* the files may differ, so function names end with ? */
-	OBJECT_CHANGED,		/* the files differ, so the code and names are not used */
+	OBJECT_PROVEN,		/* the archive, build ID or inode proves that it is the same file */
+	OBJECT_UNPROVEN,	/* the file may differ, so function names end with ? */
+	OBJECT_CHANGED,		/* the file differs, so its code and names are not used */
 	OBJECT_MISSING,		/* the file is missing or unreadable */
 };
 
@@ -96,30 +96,29 @@ enum object_proof {
  * @tgid:	PID of the process, if the object is memory without a file
  * @file:	the contents, @file_size bytes; NULL if unreadable
  * @code:	the object that contains the code: the kernel for a module, otherwise this object
- * @whole:	the function that object_sym() returns for an address without a symbol
+ * @whole:	the function that object_sym() returns for addresses without a symbol
  * @syms:	sorted by address, without overlap
  * @aliases:	sorted by address
  * @segments:	the segments of @file that contain code, sorted by address
  * @bits32:	the code is 32-bit code
  * @is_file:	addresses are ELF addresses, independent of the mapping
- * @proof:	whether the file equals the recorded file
+ * @proof:	whether the file is the recorded file
  * @user_only:	the trace contains only branches within user space
  * @as_run:	kernel: @file was saved at the end of the recording (kcore, not kcore.later)
- * @before:	kernel: old contents of pages that changed or were removed during the recording, or
- *		NULL
+ * @before:	kernel: the old contents of pages that changed or disappeared during the recording,
+ *		or NULL
  * @blocks:	code.c: decoded blocks
  * @lines:	lines.c: source lines, sorted by address
- * @read_path:	the path from which @file was read; NULL if that path is no longer valid
+ * @read_path:	the path from which @file was read; NULL if no longer valid
  * @debug_path:	the file with the debug information
  * @debug_apart:	@debug_path is not the file with the code
- * @debug_bias:	the number to add to addresses in the debug information to get addresses in the
- *		object
+ * @debug_bias:	an address in the object minus the same address in the debug information
  * @lsda:	lsda.c: landing pads of exceptions
  * @inlines:	inlines.c: inlined calls
  * @jit_map:	jit.c: the path of a perf-PID.map, or NULL
  * @jit_dump:	jit.c: the path of a jit-PID.dump, or NULL
- * @jit_mapped:	the mapped file that is read as @jit_dump, or NULL if @jit_dump is in the archive
- * @jit_unread:	these files are still unread
+ * @jit_mapped:	the object of the mapped @jit_dump, or NULL if @jit_dump is in the archive
+ * @jit_unread:	@jit_map and @jit_dump have not been read yet
  * @jit_archived: @jit_map is in the archive
  * @jit_ended:	the end of the recording, in seconds; 0 if unknown
  */
@@ -175,8 +174,8 @@ struct object {
 };
 
 /*
- * The identity of a mapped object. The build ID may be empty, and the inode may be 0. The vDSO
- * of 32-bit tasks, which the kernel also calls [vdso], has the path [vdso32] here.
+ * The identity of a mapped object. The build ID may be empty, and the inode may be 0. Here, the
+ * vDSO of 32-bit tasks has the path [vdso32], although the kernel calls it [vdso].
  */
 struct object_key {
 	const char	*path;
@@ -203,7 +202,7 @@ struct objects {
 
 void objects_init(struct objects *all, const char *trace, const char *uname);
 /*
- * Find the vmlinux that contains the source lines of the kernel: @path or, if @path is NULL, an
+ * Find the vmlinux from which to read the kernel's source lines: @path or, if @path is NULL, an
  * installed vmlinux. If @path cannot be used, set @e and return false.
  */
 bool objects_vmlinux(struct objects *all, const char *path, const char *kallsyms,
@@ -215,7 +214,7 @@ struct object *object_new(struct objects *all, const char *name, const char *pat
 
 /* Report whether the file with this inode is the file that was mapped. */
 bool object_is_mapped(const struct object *o, const struct stat *st);
-/* Report whether @name is the name or path of the object. Brackets as in [kernel] are optional. */
+/* Report whether @name is the name or path of the object. Brackets ([kernel]) may be omitted. */
 bool object_is_named(const struct object *o, const char *name);
 
 /* Return the path of the file from which the object's names were read. */
@@ -228,19 +227,19 @@ bool object_is_vdso(const char *path);
 const struct segment *object_segment(const struct object *o, uint64_t addr);
 /* Return the function at the address, or &o->whole if the address has no symbol. */
 struct sym *object_sym(struct object *o, uint64_t addr);
-/* Return the bytes at the address. Set *@size to the number of bytes in the rest of the segment. */
+/* Return the bytes at the address. Set *@size to the number of bytes up to the segment's end. */
 const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size);
 /*
- * Report whether the CPU may have executed other bytes at the address. This is possible if the
- * kernel patched its code during the recording, or if the code was read after the recording.
+ * Report whether the CPU may have executed other code at the address than object_bytes() returns,
+ * because the kernel has patched it, or because it was read only after the recording.
  */
 bool object_changed(const struct object *o, uint64_t addr, size_t size);
 /* Return the address of the byte at a file offset. */
 uint64_t object_addr(const struct object *o, uint64_t offset);
 
 /*
- * elf.c: read the contents, segments and symbols of a file. Return false if the file is not an ELF
- * file with the build ID of @key. If @archive is not NULL, search it for debug information, too.
+ * elf.c: read the contents, segments and symbols of a file. Return false unless it is an ELF file
+ * with the build ID of @key. If @archive is not NULL, also search it for debug information.
  */
 bool elf_read(struct object *o, const char *path, const struct object_key *key,
 	      const char *archive);
@@ -254,9 +253,9 @@ uint32_t elf_notes_id(const uint8_t *notes, uint64_t size, uint8_t *id);
 uint32_t elf_build_id(const char *path, uint8_t *id);
 
 /*
- * symbols.c: a symbol of an unsorted list, in which symbols may overlap. If @bound is set, the name
+ * symbols.c: a symbol in an unsorted list, in which symbols may overlap. If @bound is set, the name
  * may mark the start or the end of a section. If @open is set, @size is unknown or assumed. If
- * @global is set, other files can use the symbol.
+ * @global is set, the symbol is visible to other files.
  */
 struct sym_add {
 	uint64_t	addr;
@@ -293,7 +292,7 @@ char *object_string(struct object *o, const char *string);
 const char *sym_demangle(struct object *o, const char *linked, bool arguments);
 /* nameless.c: add the functions without symbols. */
 void nameless_syms(struct object *o);
-/* apart.c: in an object or in a list, make equal names longer until they differ. */
+/* apart.c: extend equal names in an object or in a list, so that they differ. */
 void object_tell_apart(struct object *o);
 void syms_tell_apart(struct object *o, struct sym *const *syms, size_t nr);
 /* plt.c: add the stubs of the PLT. Their rank is 0, the lowest rank. */

@@ -3,20 +3,20 @@
  * Give names to the stubs of the procedure linkage table (PLT), which call into other files.
  *
  * Stubs have no symbols. Each stub jumps through a slot that the dynamic linker fills. The slot's
- * relocation contains the name of the called function, for example printf. Then the name of the
- * stub is printf@plt. A stub contains one of these instruction sequences:
+ * relocation contains the name of the called function. If this is printf, the stub is named
+ * printf@plt. A stub contains one of these instruction sequences:
  *
- *	jmp *SLOT(%rip)		in .plt; with IBT in .plt.sec; in .plt.got if the address of
- *				the function is also taken
+ *	jmp *SLOT(%rip)		in .plt or, with IBT, in .plt.sec; in .plt.got if the function's
+ *				address is also taken
  *	push $N; jmp .plt	in .plt with IBT, for the first call; N is the number of the
  *				relocation in .rela.plt
  *
- * In a static program, the relocation of an ifunc's stub contains the address of the resolver,
- * whose symbol has the name of the function. lld puts such stubs into .iplt.
+ * In a static program, the relocation for an ifunc's stub contains the address of the resolver. The
+ * resolver's symbol has the name of the function. lld puts such stubs into .iplt.
  *
  * In 32-bit code, SLOT is the slot's address or, in jmp *SLOT(%ebx), the slot's offset in the
- * global offset table, and N is a byte offset in .rel.plt. The name of all other code in these
- * sections is [plt].
+ * global offset table, and N is a byte offset in .rel.plt. All other code in these sections is
+ * named [plt].
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -113,7 +113,7 @@ static const char *slot_name(struct object *o, Elf *elf, const GElf_Shdr *sh, co
 
 	if (gelf_getclass(elf) == ELFCLASS64 && type == R_X86_64_IRELATIVE)
 		return resolved_name(o, list, r->r_addend);
-	/* R_386_JMP_SLOT and R_386_GLOB_DAT have the same numbers as these types. */
+	/* R_386_JMP_SLOT and R_386_GLOB_DAT have the same values as these types. */
 	if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
 		return NULL;
 	return reloc_name(elf, sh, r);

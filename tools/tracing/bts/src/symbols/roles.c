@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recognize functions by name if they break the usual order of calls and returns.
+ * Recognize, by name, the functions that break the usual order of calls and returns.
  */
 #include <string.h>
 
@@ -30,7 +30,7 @@ static const struct role_name names[] = {
 	{ "gogo",			ROLE_SWITCH },
 };
 
-/* Prefixes of the thunks with which compilers replace indirect branches and returns. */
+/* Prefixes of the names of thunks, with which compilers replace indirect branches and returns. */
 static const char *const thunks[] = {
 	"__x86_indirect_", "__x86_return_", "__llvm_retpoline_", "__llvm_lvi_thunk_",
 };
@@ -71,7 +71,7 @@ bool sym_is_part(const struct sym *part, const struct sym *whole)
 
 	if (part->object != whole->object || !strchr(part->linked, '.'))
 		return false;
-	/* A constructor has the names C1 and C2, and its part may be C1.cold or C2.cold. */
+	/* A constructor has two names (with C1 and C2), and its part may be C1.cold or C2.cold. */
 	alias = sym_aliases(whole, &nr);
 	for (size_t i = 0; i < nr; i++)
 		if (is_part(part->linked, alias[i].linked))

@@ -26,12 +26,12 @@ static inline enum sym_role sym_role(struct sym *sym)
 }
 
 /*
- * Report whether the compiler split @part from @whole. A compiler moves rarely executed code of f
- * to f.cold. If the start of f is inlined in callers, the rest of f becomes f.part.0. If @whole
- * jumps to @part, both functions share one frame.
+ * Report whether the compiler split @part from @whole. Compilers move rarely executed code of f to
+ * f.cold. If they inline the start of f in its callers, the rest becomes f.part.0. If @whole jumps
+ * to @part, both share one frame.
  */
 bool sym_is_part(const struct sym *part, const struct sym *whole);
-/* Report whether the text after a function's name marks only a part of the function. */
+/* Report whether this suffix of a function's name marks a part of the function. */
 bool suffix_is_part(const char *suffix);
 
 #endif

@@ -3,12 +3,11 @@
  * Build symbol tables from ELF files, /proc/kallsyms and the maps of JIT compilers.
  *
  * A symbol table is sorted once. If an address has several names, the name with the highest rank
- * (global, then weak, then local) becomes the function's name. Among names of equal rank, a name
- * whose symbol has a size is preferred, and then the shortest name. The linker script of the kernel
- * defines names for the bounds of sections. Such a name is used only if the address has no other
- * name. The unused names, except labels, are aliases. Users may also refer to a function by an
- * alias. If the size of a symbol is unknown, or if the symbol overlaps the next symbol, the symbol
- * ends where the next symbol begins.
+ * (global, then weak, then local) becomes the function's name. Among names of equal rank, symbols
+ * with a size are preferred, then shorter names. The names with which the kernel's linker script
+ * marks the bounds of sections are used only if the address has no other name. All other names,
+ * except labels, become aliases, by which users may also refer to the function. A symbol whose size
+ * is unknown, or that overlaps the next symbol, ends where the next symbol begins.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -53,7 +52,7 @@ static int compare(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* Return a copy of the string. The copy lives as long as the object. */
+/* Return a copy of the string. The copy is freed with the object. */
 char *object_string(struct object *o, const char *string)
 {
 	char *copy = mem_strdup(string);
@@ -96,9 +95,9 @@ static void add_alias(struct object *o, const struct sym_add *a)
 }
 
 /*
- * Skip labels inside a function. A label is a symbol without type and size. But if the size of the
- * function is unknown, a global symbol may be the next function, because assemblers such as NASM
- * set neither type nor size.
+ * Skip labels (symbols without type and size) inside a function. But if the size of the function is
+ * unknown, a global label may be the next function, because assemblers such as NASM set neither
+ * type nor size.
  */
 void object_set_syms(struct object *o, struct sym_list *list)
 {
@@ -134,7 +133,7 @@ void object_set_syms(struct object *o, struct sym_list *list)
 	}
 	if (nr && syms[nr - 1].end == UINT64_MAX)
 		syms[nr - 1].end = syms[nr - 1].addr + SYM_OPEN;
-	/* Copy the names, because they are in the file's memory, which will be freed. */
+	/* Copy the names, because they are in memory that will be freed. */
 	for (size_t i = 0; i < nr; i++) {
 		syms[i].linked = sym_name(o, syms[i].name);
 		syms[i].plain = sym_demangle(o, syms[i].linked, false);
@@ -153,9 +152,8 @@ void object_set_syms(struct object *o, struct sym_list *list)
 }
 
 /*
- * Report whether the name belongs to a copy of the function @wanted. A compiler makes such copies
- * for some callers of a function, and adds a suffix such as .constprop.0 to their names. A nested
- * function has a number as its suffix.
+ * Report whether @name is @wanted with a suffix. Compilers add a suffix such as .constprop.0 when
+ * they copy a function for some of its callers, and a number to the name of a nested function.
  */
 static bool is_copy(const char *name, const char *wanted)
 {
@@ -271,7 +269,7 @@ void kernel_syms(struct objects *all, const char *kallsyms)
 
 		if (!tab)
 			continue;
-		/* A name with a module is not demangled yet, so demangle the name now. */
+		/* A name with a module is not demangled yet, so demangle it now. */
 		*tab = 0;
 		kernel->syms[i].plain = sym_demangle(kernel, kernel->syms[i].linked, false);
 		kernel->syms[i].name = kernel->syms[i].plain;

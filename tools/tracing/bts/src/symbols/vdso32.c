@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All 32-bit tasks have the same vDSO. To read the vDSO, start a 32-bit program, stop its process
- * at the end of execve(), and kill the process afterwards.
+ * All 32-bit tasks have the same vDSO. To read it, start a 32-bit program, stop it at the end of
+ * execve(), and then kill it.
  */
 #include <elf.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 #define PROGRAM_ADDR	0x10000
 
-/* Create an empty program, which never runs. */
+/* Create an empty 32-bit program, which never runs. */
 static int make_program(void)
 {
 	const struct {

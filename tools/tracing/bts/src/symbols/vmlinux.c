@@ -3,9 +3,9 @@
  * Find the kernel's vmlinux, which contains the source lines of the kernel's code.
  *
  * The kernel's code comes from the archive, and its symbols come from the trace. Only source lines
- * come from vmlinux, which must have the build ID of the recorded kernel. The command bts record
- * saves this ID from /sys/kernel/notes. The kernel may run at an address that differs from the
- * address in vmlinux. The addresses of _stext in vmlinux and in the trace show the difference.
+ * come from vmlinux, which must have the build ID of the recorded kernel. bts record saves this ID
+ * from /sys/kernel/notes. The kernel may run at other addresses than those in vmlinux. The
+ * difference is that of the two addresses of _stext, in vmlinux and in the trace.
  */
 #include <errno.h>
 #include <stdio.h>
