@@ -3,8 +3,8 @@
  * Count the calls from function to function, and their cost.
  *
  * When a frame ends, count its call, instructions and branches. If a function calls itself, count
- * instructions and branches only when its outermost frame ends. To find the outermost frame, count
- * the live frames of each function on each stack of a task. The table of these frames is kept
+ * instructions and branches only when its outermost frame ends. To recognize the outermost frame,
+ * count each function's live frames on each stack of a task. The table of these counts is kept
  * small, because a trace may have thousands of tasks.
  */
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static struct live *slot_of(const struct lives *l, const struct sym *sym, uint32
 	return &l->slots[i];
 }
 
-/* Make room for one more function, and remove the functions without live frames. */
+/* Make room for one more function, and drop functions without live frames. */
 static void resize(struct lives *l)
 {
 	struct lives old = *l;
@@ -85,7 +85,7 @@ static struct live *live_of(struct calls *c, const struct sym *sym)
 	return live;
 }
 
-/* Report whether the function has the wanted name. Cache 1 (yes) or 2 (no) in sym->priv. */
+/* Report whether the function has the wanted name. Cache the result in sym->priv: 1 yes, 2 no. */
 static bool wanted(const struct arcs *a, struct sym *sym)
 {
 	if (!a->wanted)
@@ -113,7 +113,7 @@ static void enter(struct calls *c, struct frame *f)
 		live_of(c, f->sym)->nr++;
 }
 
-/* Remove the frame from the live frames, and return the number of the function's other frames. */
+/* Remove the frame from the live frames. Return the number of its function's other live frames. */
 static uint32_t remove_live(struct calls *c, const struct frame *f)
 {
 	struct live *live = live_of(c, f->sym);

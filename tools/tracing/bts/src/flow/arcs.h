@@ -12,10 +12,11 @@
 
 /**
  * struct arcs - the number and cost of calls from function to function
- * @tally:	the key contains the callee (a), the caller (b) and the address of the call (b_addr,
- *		or 0 if @sites is false). A call's instructions and branches include those of its
- *		callees. If a function calls itself, only its outermost call adds to these sums
- * @sites:	count calls from different addresses separately
+ * @tally:	the sums of each pair of functions. The key contains the callee (a), the caller (b)
+ *		and the address of the call (b_addr, 0 unless @sites). Instructions and branches
+ *		include those of the callee's calls; in a recursion, only those of the outermost
+ *		call are added
+ * @sites:	count calls separately for each address from which they are made
  * @wanted:	count only calls from or to functions with this name; if NULL, count all calls
  */
 struct arcs {
@@ -25,7 +26,7 @@ struct arcs {
 	const char	*wanted;
 };
 
-/* The consumer's branch() must call arcs_step(), and its row() must call arcs_row(). */
+/* Call arcs_step() from the consumer's branch(), and arcs_row() from its row(). */
 void arcs_step(struct arcs *a, struct task *t, const struct step *s, uint64_t ts);
 void arcs_row(struct arcs *a, struct task *t, const struct row *row);
 /* Call arcs_end() at the end of the trace. */

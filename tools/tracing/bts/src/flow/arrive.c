@@ -5,20 +5,20 @@
  *
  *	longjmp()	leads to the return address of a setjmp() call, in the frame that called
  *			setjmp(). If several live frames match, guess the innermost frame to which
- *			no longjmp() has led yet. Error handlers are nested, so each longjmp() leads
- *			further out. The frame may be on another stack. If frames on several stacks
- *			match, guess the current stack. But if its matching frame calls longjmp()
- *			itself, guess another stack, because coroutines may switch stacks that way
- *	exception	leads to a landing pad. Choose the innermost frame whose current call
- *			has this pad in the table of call sites (lsda.c)
+ *			no longjmp() has led yet. (Error handlers are nested, so each longjmp()
+ *			leads further out.) The frame may be on another stack. If frames on several
+ *			stacks match, guess the current stack. But if the matching frame there calls
+ *			longjmp() itself, guess another stack, because coroutines may switch stacks
+ *			with longjmp()
+ *	exception	leads to a landing pad. Choose the innermost frame whose current call has
+ *			this landing pad in the table of call sites (lsda.c)
  *	stack switch	leads to a return address on a stack that the task has left. If several
- *			stacks contain this address, count the frames inside the frame that returns
- *			to this address, and guess the stack with the lowest count. If several
- *			stacks have the lowest count, guess the stack that the task left longest
- *			ago, because schedulers are often fair. If a later ret disproves the guess,
- *			correct() moves the frames. A new stack begins if a function that switches
- *			stacks (roles.c) branches to an unknown frame, or if a ret leads to the
- *			start of a function
+ *			stacks contain this address, guess the stack that has the fewest frames
+ *			inside the frame with this address. If several stacks have the fewest, guess
+ *			the one that the task left longest ago, because schedulers are often fair.
+ *			If a later ret disproves the guess, correct() moves the frames. A new stack
+ *			begins if a function that switches stacks (roles.c) branches to an unknown
+ *			frame, or if a ret leads to the start of a function
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@
 #include "symbols/roles.h"
 #include "frames.h"
 
-/* The number of innermost frames to search. A stack switch usually leads to one of these frames. */
+/* Search only this many innermost frames, because a stack switch usually leads to one of them. */
 #define SEARCH_MAX	256
 
 static bool alive(const struct frame *frames, uint32_t depth, const struct point *p)
@@ -79,7 +79,7 @@ static struct point *find_point(const struct stack *stack, uint64_t addr, unsign
 	return best;
 }
 
-/* Report whether the frame that called setjmp() now calls longjmp() itself. */
+/* Report whether the frame that called setjmp() is now calling longjmp() itself. */
 static bool calls_longjmp(const struct calls *c, const struct point *p)
 {
 	const struct stack *now = &c->now;
@@ -149,10 +149,10 @@ static int64_t distance(const struct stack *other, uint64_t to)
 }
 
 /*
- * Several stacks had the same return address, so the current stack was only a guess. Now a ret
- * shows that the task is on stack @index. Since the guess, each frame that ended was removed from
- * the current stack, although the frame was on stack @index. To correct this, move the inner frames
- * of stack @index to the current stack.
+ * Several stacks contained the same return address, so the current stack was only a guess. Now a
+ * ret shows that the task is really on stack @index. Frames that have ended since the guess were
+ * removed from the wrong stack. To correct this, move the inner frames of stack @index to the
+ * current stack.
  */
 static void correct(struct calls *c, uint32_t index, uint32_t way)
 {
@@ -161,7 +161,7 @@ static void correct(struct calls *c, uint32_t index, uint32_t way)
 
 	if (!c->now.doubtful || calls_real(c)->sym != right->frames[depth - 1].sym)
 		return;
-	/* The inlined frames on top belong to the code that is now executed, on stack @index. */
+	/* The inlined frames on top belong to the code that is executed now, on stack @index. */
 	pop_to(c, calls_depth(c));
 	move_frames(c, index, depth);
 }

@@ -5,33 +5,31 @@
  *	call		adds a frame, whose return address is the address after the call
  *	ret		ends the frame that returns to the target, and all frames inside this frame
  *	jump		A jump to another function (a tail call) adds a frame, with the same return
- *			address as the function that jumps. If the same chain of tail calls already
- *			contains the target function, the jump ends the frames inside this
- *			function's frame. A jump to a part of the same function (f.cold) changes
+ *			address as the function that jumps. But if this chain of tail calls already
+ *			contains a frame of the target function, the jump ends the frames inside
+ *			that frame. A jump to a split part of the same function (f.cold) changes
  *			nothing. An indirect jump, or a ret that matches no frame, may be longjmp(),
  *			an exception, or a stack switch (see arrive.c)
  *	syscall, interrupt	adds a frame, which ends when the kernel returns. If the kernel
  *			returns to the start of a function instead of the interrupted code, this
- *			function is a signal handler, and a frame is added for the handler. If a
- *			program was mapped during the system call, the system call is exec(), and
- *			all stacks end
+ *			function is a signal handler, and a frame is added for it. If a program was
+ *			mapped during the system call, it was exec(), so all stacks end
  *	rt_sigreturn	ends the innermost handler. The program may continue at any address,
  *			because the handler may have changed the saved address
  *
- * A ret from the outermost function leads to a function that was called before the trace began.
- * This function becomes the outermost function. Any other unexplained ret or indirect jump is
- * assumed to lead to the innermost frame of the function at the branch target. This assumption is a
- * guess.
+ * A ret from the outermost function leads to a function that was called before the trace began and
+ * is now the outermost function. For any other unexplained ret or indirect jump, the guess is that
+ * it leads to the innermost frame of the function at the branch target.
  *
  * After a gap, a loss or hidden branches (for example, if --cpu hides other CPUs), the next
- * straight run shows the current function. If this function is on the stack, its frame becomes the
- * innermost frame. Otherwise, a frame is added for the function, and the next matching ret corrects
- * the stack. In both cases, the stack is a guess. If the branch into the kernel is lost, the branch
- * out of the kernel ends only the kernel's frames. If the branch out of the kernel is missing, the
- * next run in user space ends these frames.
+ * straight run shows the current function. If this function is on the stack, the frames inside its
+ * frame end. Otherwise, a frame is added for it, and the next matching ret corrects the stack. In
+ * both cases, the stack is a guess. If the branch into the kernel is lost, the branch out of it
+ * ends only the kernel's frames. If the branch out of the kernel is missing, the next run in user
+ * space ends the kernel's frames.
  *
- * If inlined functions are shown, their frames are on top of the frame that contains their code.
- * At each straight run, the inlined frames of this run's code replace the previous inlined frames.
+ * If inlined functions are shown, their frames are on top of the frame of the function that
+ * contains their code. Each straight run replaces the inlined frames with those of its own code.
  * The rules above ignore inlined frames.
  */
 #include <stdlib.h>
@@ -59,7 +57,7 @@ static void do_call(struct calls *c, const struct step *s)
 {
 	struct frame *f;
 
-	/* Ignore "call 1f; 1: pop", with which a function reads its own address. */
+	/* Ignore the call in "call 1f; 1: pop", with which a function reads its own address. */
 	if (s->length && s->to == s->from + s->length)
 		return;
 	push(c, FRAME_CALL, s->at_to.sym, &s->at_from, s->from + s->length);
@@ -76,7 +74,7 @@ static void do_root(struct calls *c, const struct step *s)
 	push(c, FRAME_ROOT, s->at_to.sym, NULL, 0);
 }
 
-/* Replace the frame of a PLT stub by a frame of the function to which the stub jumps. */
+/* Replace the frame of a PLT stub with a frame of the function to which the stub jumps. */
 static void replace_stub(struct calls *c, struct sym *sym)
 {
 	struct frame stub = *calls_top(c);
@@ -112,7 +110,7 @@ static void jump_to(struct calls *c, const struct step *s, bool leaves)
 		push(c, FRAME_TAIL, sym, &s->at_from, top->ret);
 		calls_top(c)->approx = approx;
 	}
-	/* A switch statement may jump to nameless code. Do not count a guess for such a jump. */
+	/* A jump to nameless code may come from a switch statement, so count no guess. */
 	if (leaves && !is_kernel(s->to) && (i >= 0 || !sym->nameless))
 		guess(c);
 }
@@ -178,7 +176,7 @@ static void do_odd_ret(struct calls *c, const struct step *s)
 			jump_to(c, s, false);
 		return;
 	}
-	/* The code pushed the target address of this branch, and used ret as a jump. */
+	/* The code has pushed the target address, and uses ret as a jump. */
 	if (begins && (!user || sym_role(calls_real(c)->sym) == ROLE_THUNK)) {
 		do_jump(c, s);
 		return;
@@ -198,7 +196,7 @@ static void do_ret(struct calls *c, const struct step *s)
 	struct frame *top = calls_real(c);
 	int64_t i;
 
-	/* A stack switch leads to another stack, so first search the other stacks for s->to. */
+	/* The function switches stacks, so first search the other stacks for s->to. */
 	if (c->nr_others && sym_role(top->sym) == ROLE_SWITCH && arrive(c, s))
 		return;
 	if (returns_to(top, s->to) && top->kind == FRAME_CALL) {
@@ -232,14 +230,14 @@ static void do_entry(struct calls *c, const struct step *s, enum frame_kind kind
 		c->exec = false;
 }
 
-/* To restart a system call, the kernel returns to the address two bytes before the frame's @ret. */
+/* To restart a system call, the kernel returns to the call, two bytes before the frame's @ret. */
 static bool resumes_at(const struct frame *f, uint64_t to)
 {
 	return returns_to(f, to) || (f->kind == FRAME_SYSCALL && to == f->ret - 2) ||
 	       (f->approx && to == f->ret);
 }
 
-/* Return the index of the innermost handler, or -1. If @to is not 0, it must return to @to. */
+/* Return the index of the innermost handler (that returns to @to, unless @to is 0), or -1. */
 static int64_t find_handler(const struct calls *c, uint64_t to)
 {
 	int64_t i = (int64_t)c->now.depth - 1;
@@ -270,7 +268,7 @@ static void do_elsewhere(struct calls *c, const struct step *s, const struct fra
 		do_jump(c, s);
 }
 
-/* End a signal handler without a frame. The handler's start is lost or older than the trace. */
+/* End a signal handler that has no frame, because its start is lost or older than the trace. */
 static void end_unknown_handler(struct calls *c, const struct step *s)
 {
 	int64_t i = find_sym(c, s->at_to.sym, 0);
@@ -285,7 +283,7 @@ static void end_unknown_handler(struct calls *c, const struct step *s)
 	guess(c);
 }
 
-/* The innermost handler ends. The handler of the next signal may begin at once. */
+/* End the innermost handler. The handler of the next signal may begin immediately. */
 static void do_sigreturn(struct calls *c, const struct step *s)
 {
 	int64_t i = find_handler(c, 0);
@@ -371,7 +369,7 @@ static void do_iret(struct calls *c, const struct step *s)
 		do_jump(c, s);
 }
 
-/* The run is in @sym, so add or remove frames until @sym is the innermost function. */
+/* The task executes @sym, so add or remove frames until @sym is the innermost function. */
 static void resync(struct calls *c, struct sym *sym)
 {
 	struct frame *top = calls_real(c);
@@ -414,8 +412,8 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 }
 
 /*
- * If a run extends over several functions or inlined calls, return true. Otherwise, set the inlined
- * frames for the code of the run, and return false.
+ * If the run crosses several functions or inlined calls, return true. Otherwise, replace the
+ * inlined frames with those of the run's code, and return false.
  */
 static bool is_divided(struct calls *c, const struct step *s)
 {
@@ -467,7 +465,7 @@ static void transition(struct calls *c, const struct step *s)
 		do_iret(c, s);
 		break;
 	case BRANCH_UNKNOWN:
-		/* Assume a ret if the branch leads to a return address in another function. */
+		/* If the branch leads to a return address in another function, assume a ret. */
 		i = s->at_to.sym != s->at_from.sym ? find_ret(c, s->to, side_begin(c)) : -1;
 		if (i >= 0)
 			do_ret(c, s);
@@ -480,8 +478,8 @@ static void transition(struct calls *c, const struct step *s)
 }
 
 /*
- * A run is in user space, so end the kernel's frames. Usually, do_exit() has ended these frames.
- * But with the option bts-cpl-filter, a trace of user space may have no branches out of the kernel.
+ * The run is in user space, so end the kernel's frames, if do_exit() has not ended them. With the
+ * option bts-cpl-filter, a trace of user space may have no branches out of the kernel.
  */
 static void leave_kernel(struct calls *c)
 {
@@ -514,7 +512,8 @@ static struct frame *frame_of_run(struct calls *c, const struct step *s, bool ex
 }
 
 /*
- * With --kernel, each entry into the kernel begins a new stack. Return true if @s was handled here.
+ * With --kernel, each entry into the kernel begins a new stack. Return true if this function has
+ * handled @s.
  */
 static bool kernel_only(struct calls *c, const struct step *s)
 {
@@ -582,7 +581,7 @@ struct calls *calls_of(struct pipe *pipe, struct task *task, const struct calls_
 	return c;
 }
 
-/* If the trace has no branches into the kernel, only a SIGNAL row shows that a handler begins. */
+/* Without branches into the kernel, only a SIGNAL row shows that a handler begins. */
 static void enter_handler(struct calls *c, const struct row *row)
 {
 	struct place site = place_find(c->pipe, c->task, row->from);

@@ -29,15 +29,16 @@ enum frame_kind {
  * @site:	the call instruction; if unknown, the start of @sym
  * @ret:	the return address; 0 if unknown
  * @kind:	how the function was entered
- * @approx:	@ret is the address of the call; the return address is up to 15 bytes higher
+ * @approx:	@ret is the address of the call instruction, up to 15 bytes before the return
+ *		address
  * @user:	the system call or interrupt came from user space
  * @sigreturn:	the system call is rt_sigreturn()
  * @serial:	number of the frame, unique within the task
- * @insns_at:	number of instructions that the task had executed before the entry
- * @branches_at: number of branches that the task had taken before the entry
+ * @insns_at:	number of instructions that the task had executed when the frame began
+ * @branches_at: number of branches that the task had taken when the frame began
  * @insns:	instructions executed in the function itself
  * @branches:	branches taken in the function itself
- * @ts:		time of the entry
+ * @ts:		time at which the frame began
  * @node:	data of the command
  */
 struct frame {
@@ -64,12 +65,12 @@ struct calls;
 struct calls_ops {
 	/* Called after the new frame @f became the innermost frame. Each callback may be NULL. */
 	void	(*enter)(struct calls *c, struct frame *f);
-	/* Called when the frame @f ends. If calls->closing is set, the trace or the task ends. */
+	/* Called when @f ends. If calls->closing is set, @f ends because the trace or task ends. */
 	void	(*leave)(struct calls *c, struct frame *f);
 	/*
 	 * Called if a later branch shows that the frame @f belongs to another stack. The frame is
-	 * detached from its stack, and then attached to the other stack. In both calls, @f is the
-	 * innermost frame of calls->now. The call does not end, so do not count a second call.
+	 * detached from its stack, and then attached to the other stack. During both callbacks, @f
+	 * is the innermost frame of calls->now. Do not count a second call.
 	 */
 	void	(*detach)(struct calls *c, struct frame *f);
 	void	(*attach)(struct calls *c, struct frame *f);
@@ -88,7 +89,7 @@ struct point;
  * @nr_entries:	number of system calls and interrupts among the frames
  * @points:	calls of setjmp(), outermost first
  * @id:		number of the stack; the first stack of a task is 0
- * @doubtful:	the stack is a guess, because the task may be on another stack
+ * @doubtful:	the stack is a guess: the task may be on another stack
  * @insns:	instructions that the task had executed when it left the stack
  * @branches:	branches that the task had taken when it left the stack
  */
@@ -116,10 +117,10 @@ struct stack {
  * @insns:	instructions that the task has executed so far
  * @branches:	branches that the task has taken so far
  * @ts:		time of the last branch
- * @exec:	the task has mapped a new program since it entered the kernel
+ * @exec:	the task has mapped a new program since it last entered the kernel
  * @lost:	branches are missing, so the next branch may not fit the stack
  * @hidden:	task.hidden at the last branch
- * @guessed:	a guess has been made about the stacks since the last exec()
+ * @guessed:	since the last exec(), a guess has been made about the stacks
  * @closing:	the frames end because the trace or the task ends
  * @node:	data of the command, for this task
  */
@@ -149,7 +150,7 @@ static inline struct frame *calls_top(struct calls *c)
 	return c->now.depth ? &c->now.frames[c->now.depth - 1] : NULL;
 }
 
-/* Return the number of frames. Do not count the inlined frames on top. */
+/* Return the number of frames, without the inlined frames on top. */
 static inline uint32_t calls_depth(const struct calls *c)
 {
 	uint32_t depth = c->now.depth;

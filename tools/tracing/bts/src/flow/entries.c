@@ -3,9 +3,9 @@
  * Find the inlined calls that a step enters.
  *
  * A step enters an inlined call if control moves into the call's code in a straight run, by a jump,
- * or by a return from another function. The rules in calls.c find the same calls, but need the
- * frames of a task. The rules in this file need only the step, so even a step that was taken a
- * million times is examined only once.
+ * or by a return from another function. calls.c finds the same calls, but needs the frames of a
+ * task. The rules in this file need only the step, so a step is examined once, even if it was taken
+ * a million times.
  */
 #include "symbols/inlines.h"
 #include "symbols/roles.h"
@@ -14,7 +14,7 @@
 /**
  * struct entries - a walk through the instructions of a run
  * @in:		the inlined call that contains the previous instruction, or NULL
- * @begun:	there was a previous instruction
+ * @begun:	the first instruction has been handled
  */
 struct entries {
 	step_enter_fn		enter;
@@ -73,7 +73,7 @@ static const struct inlined *origin(const struct step *s, const struct inlined *
 	case BRANCH_RET:
 		/*
 		 * Look up the last byte of the call instruction, because the return address may be
-		 * after the inlined code.
+		 * beyond the end of the inlined code.
 		 */
 		return begins ? NULL : object_inlined(to->object, s->at_to.addr - 1, NULL);
 	case BRANCH_UNKNOWN:
@@ -82,12 +82,12 @@ static const struct inlined *origin(const struct step *s, const struct inlined *
 	case BRANCH_JUMP_IND:
 		break;
 	default:
-		/* The branch enters or leaves the kernel, so it enters no inlined call. */
+		/* A branch that enters or leaves the kernel enters no inlined call. */
 		return target;
 	}
 	if (from == to || sym_is_part(from, to) || sym_is_part(to, from))
 		return object_inlined(from->object, s->at_from.addr, NULL);
-	/* An exception or longjmp() may lead into an inlined call. This is not an entry. */
+	/* An exception or longjmp() may lead into an inlined call, but does not begin this call. */
 	return begins ? NULL : target;
 }
 

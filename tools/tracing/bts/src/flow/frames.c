@@ -2,7 +2,7 @@
 /*
  * Change the frames and the stacks of a task.
  *
- * The current stack of a task, and a list of its other stacks, are in struct calls.
+ * struct calls contains the current stack of a task, and a list of its other stacks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "frames.h"
 
 #define INSN_MAX	15
-/* Limit the number of a task's other stacks, because branches do not show the end of a stack. */
+/* Limit the number of a task's other stacks, because no branch shows that a stack was freed. */
 #define STACKS_MAX	4096
 /* A trace may have thousands of tasks, so begin with few frames. */
 #define FRAMES_MIN	16
@@ -32,7 +32,7 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 {
 	struct frame *f = new_frame(c);
 
-	/* Set each member, because gcc would otherwise clear the frame with a slow instruction. */
+	/* Set each member separately, because gcc compiles an initializer to a slow rep stos. */
 	f->sym = sym;
 	f->part = NULL;
 	f->inlined = NULL;
@@ -128,7 +128,7 @@ uint32_t side_begin(const struct calls *c)
 {
 	uint32_t i = c->now.depth;
 
-	/* Do not search the whole stack, because a recursion may be very deep. */
+	/* Avoid a search of the whole stack, because a recursion may be very deep. */
 	if (!c->now.nr_entries)
 		return 0;
 	while (i && !is_entry(&c->now.frames[i - 1]))
@@ -167,7 +167,7 @@ void guess(struct calls *c)
 		c->ops->guess(c);
 }
 
-/* The counts of a frame must not contain what the task executed on other stacks. */
+/* Exclude from the frames' counts what the task has executed on other stacks. */
 static void skip_counts(struct calls *c, const struct stack *s)
 {
 	for (uint32_t i = 0; i < c->now.depth; i++) {
@@ -271,7 +271,7 @@ void end_stacks(struct calls *c)
 		c->now = first;
 	}
 	c->nr_others = 0;
-	/* New stacks get the numbers from 1 on again. */
+	/* Number new stacks from 1 again. */
 	c->now.id = 0;
 	c->guessed = false;
 }

@@ -14,7 +14,7 @@
  * @addr:	the return address, to which longjmp() leads
  * @serial:	frame.serial of the calling frame
  * @index:	index of the calling frame
- * @used:	longjmp() has led to @addr after this call
+ * @used:	since this call, longjmp() has led to @addr
  */
 struct point {
 	uint64_t	addr;
@@ -29,15 +29,15 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 void pop(struct calls *c);
 void pop_to(struct calls *c, uint32_t depth);
 /*
- * Change the inlined frames on top to those of @in and of the inlined calls that contain @in. If
- * @in is NULL, remove the inlined frames.
+ * Replace the inlined frames on top with frames for @in and the inlined calls that contain @in. If
+ * @in is NULL, only remove them.
  */
 void set_inlined(struct calls *c, const struct inlined *in, const struct place *site);
 /* Report whether @sym is the frame's function or a part of that function. */
 bool frame_has(struct frame *f, struct sym *sym);
 bool is_entry(const struct frame *f);
 bool returns_to(const struct frame *f, uint64_t to);
-/* Return the index of the frame with which the innermost chain of tail calls began. */
+/* Return the index of the first frame of the innermost chain of tail calls. */
 uint32_t chain_begin(const struct calls *c);
 /*
  * Return the index of the innermost system call or interrupt, or 0. Ignore signal handlers, because
@@ -48,10 +48,10 @@ uint32_t side_begin(const struct calls *c);
 int64_t find_sym(const struct calls *c, const struct sym *sym, uint32_t begin);
 /*
  * Search the frames from index @begin for the innermost chain of tail calls that returns to @to.
- * Return the index of the chain's first frame, or -1 if the chain does not exist.
+ * Return the index of the chain's first frame, or -1 if there is no such chain.
  */
 int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin);
-/* Mark the stack as a guess, and count the guess. */
+/* Mark the current stack as a guess, and count the guess. */
 void guess(struct calls *c);
 /* Move the frames of c->others[i], from index @depth on, to the top of the current stack. */
 void move_frames(struct calls *c, uint32_t i, uint32_t depth);

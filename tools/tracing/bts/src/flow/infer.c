@@ -2,28 +2,28 @@
 /*
  * Infer events in a trace that has no branches from or to the kernel (perf's branches:u).
  *
- * In such a trace, a run continues after a system call, and after a fault that the kernel repairs.
- * In three cases, the code does not lead from one branch to the next branch:
+ * In such a trace, a run continues after a system call, and after a fault, such as a page fault,
+ * that the kernel resolves. In three cases, the code does not lead from one branch to the next:
  *
  *	a signal	A bts_arrives row may contain the address of the handler. Otherwise, if
  *			a straight run leads from the start of a function to the next branch,
  *			this function is the handler
  *	rt_sigreturn	The run that the signal interrupted continues, unless the handler has
- *			changed the address at which the program continues
+ *			changed the saved address
  *	exec()		A bts_arrives row may contain the start address of the program.
  *			Otherwise, the address is unknown
  *
- * A row reports each signal and each rt_sigreturn, and shows whether the event is inferred. If none
- * of the three cases explains a branch, a gap is reported before the branch. The last run before
- * exec(), before rt_sigreturn() or before the end of the task does not end with a branch. To count
- * the instructions of this run, add a step with STEP_END.
+ * Each signal and each rt_sigreturn is reported in a row, which shows whether it was inferred. If
+ * none of the three cases explains a branch, a gap is reported before the branch. The last run
+ * before exec(), before rt_sigreturn() or before the end of the task does not end with a branch. To
+ * count the instructions of this run, add a step with STEP_END.
  */
 #include <stdint.h>
 
 #include "symbols/code.h"
 #include "private.h"
 
-/* The length of each of the instructions syscall, sysenter and int n. */
+/* The instructions syscall, sysenter and int n have the same length. */
 #define SYSCALL_SIZE	2
 /* An unknown address in the kernel. */
 #define NOWHERE		UINT64_MAX
@@ -98,7 +98,7 @@ int infer_start(struct pipe_private *v, struct task *t, const struct row *arrive
 	if (t->executes) {
 		end_run_somewhere(v, t);
 	} else if (t->known && t->chosen) {
-		/* One signal handler ends, and the next handler begins. */
+		/* A signal handler ends, and the next handler begins immediately. */
 		if (at_sigreturn(v, t))
 			ret = end_handler(v, t, arrives->ts);
 		task_interrupt(t, t->at);
@@ -134,7 +134,7 @@ static struct step *way_to_handler(struct pipe_private *v, struct task *t, const
 	return s;
 }
 
-/* A signal handler ends. The handler of the next signal may begin at once. */
+/* A signal handler ends. The handler of the next signal may begin immediately. */
 static struct step *way_back(struct pipe_private *v, struct task *t, const struct branch *b,
 			     uint64_t ts, int *ret)
 {
@@ -146,8 +146,8 @@ static struct step *way_back(struct pipe_private *v, struct task *t, const struc
 	if (!*ret && (!s || (s->flags & STEP_GAP)))
 		s = way_to_handler(v, t, b, ts, ret);
 	/*
-	 * The address of the interrupted code is unknown if the handler changed this address, or if
-	 * the signal is older than the trace.
+	 * The address of the interrupted code is unknown if the handler has changed it, or if the
+	 * signal is older than the trace.
 	 */
 	return s ? s : step_from(v, t, b->from, b);
 }

@@ -65,8 +65,8 @@ bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
 	p->objects.began = began(v->dat->info.text);
 	p->objects.ended = ended(v->dat->info.text);
 	/*
-	 * If the trace does not contain these options, the branches show whether user space and the
-	 * kernel are recorded.
+	 * If the trace does not state these options, its branches show whether user space and the
+	 * kernel were recorded.
 	 */
 	v->seen_user = was_set(v->dat->info.text, "bts-user");
 	v->seen_kernel = was_set(v->dat->info.text, "bts-kernel");
@@ -118,7 +118,7 @@ void pipe_end(struct pipe *p)
 	p->private = NULL;
 }
 
-/* Add the bytes per branch. Do not use %f, because the locale may change the decimal point. */
+/* Add the number of bytes per branch. Do not use %f, whose decimal point depends on the locale. */
 static void add_bytes_each(const struct pipe_bill *b, struct bytes *out)
 {
 	uint64_t hundredths = 0;
@@ -134,7 +134,7 @@ static void add_count(struct bytes *out, uint64_t count, const char *one, const 
 	bytes_format(out, "%llu %s, ", (unsigned long long)count, count == 1 ? one : many);
 }
 
-/* Warn if the filters match no branch, because a filter is probably misspelt. */
+/* If the filters match no branch, return a warning, because a filter is probably misspelt. */
 char *pipe_warning(const struct pipe *p)
 {
 	const struct options *o = p->options;
@@ -158,7 +158,7 @@ char *pipe_warning(const struct pipe *p)
 	return text;
 }
 
-/* Add a line if the chosen clock, which is in brackets, does not count nanoseconds. */
+/* Add a line if the chosen trace clock (in brackets) does not count nanoseconds. */
 static void add_clock(const struct pipe *p, struct bytes *out)
 {
 	const char *clock = p->private->dat->clock.text;

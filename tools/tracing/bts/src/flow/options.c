@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parse the filters of a trace, and apply them to CPUs, tasks and addresses. The file
- * cmd/arguments.c reads the filters from the command line.
+ * Parse filters, and apply them to CPUs, tasks and addresses. (cmd/arguments.c reads the filters
+ * from the command line.)
  */
 #include <locale.h>
 #include <math.h>
@@ -51,8 +51,8 @@ static bool parse_cpus(struct options *o, const char *text)
 
 /*
  * Parse a number of seconds, and convert it to nanoseconds, at most UINT64_MAX. Use the locale "C",
- * because the library's callers may use a locale in which a comma precedes the fraction. The
- * C library never fails to return this locale, and does not allocate it.
+ * because in the locale of the library's caller, the decimal point may be a comma. newlocale()
+ * cannot fail for "C", and its result need not be freed.
  */
 static bool parse_seconds(const char **text, uint64_t *time)
 {
@@ -106,7 +106,7 @@ static char **string_of(struct options *o, const char *name)
 	return NULL;
 }
 
-/* Set the filter user or kernel, which exclude each other. */
+/* Set the filter user or the filter kernel, but not both. */
 static const char *set_side(struct options *o, const char *name)
 {
 	bool kernel = !strcmp(name, "kernel");

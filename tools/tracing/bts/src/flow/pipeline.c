@@ -6,17 +6,17 @@
  *	stream of CPU 1 ---+--------> tasks --------------> table --> consumer
  *	stream of CPU 2 --'
  *
- * A task runs on one CPU at a time, and its branches are written before it moves to another CPU.
- * The idle tasks of all CPUs have PID 0, but are different tasks (see task_get()). So if the
- * streams are merged by time, the branches of each task are in order. The branches of a batch are
- * delivered as long as no other stream has an older entry.
+ * A task runs on one CPU at a time, and its branches are written to the CPU's stream before it
+ * moves to another CPU. The idle tasks of all CPUs have PID 0, but are different tasks (see
+ * task_get()). So merging the streams by time puts the branches of each task in order. The branches
+ * of a batch are delivered until another stream has an older entry.
  *
  * Each step points to the step that followed it last time, as a guess at the next step. If a branch
- * does not match this guess, next_step() finds the step of the branch.
+ * does not match this guess, next_step() looks its step up.
  *
  * After a loss, the position of the task is unknown, so the start of its next run is unknown, too.
- * The lost branches may belong to several tasks. So a loss on a CPU affects each task that last ran
- * on this CPU, and each task that runs on this CPU after the loss.
+ * The lost branches may belong to several tasks. So a loss on a CPU affects each task whose last
+ * CPU it was, and each task that runs on this CPU later.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,10 +26,10 @@
 #include "symbols/code.h"
 #include "private.h"
 
-/* When the table has this many steps, pass them to the consumer's fold(), and empty the table. */
+/* When the table contains this many steps, pass them to the consumer's fold() and empty it. */
 #define STEPS_MAX	(1U << 20)
 
-/* The maximum length of a straight run through unknown code. */
+/* If the code is unknown, a straight run is assumed to be at most this long. */
 #define NEAR		0x10000
 
 /* @guess is a mapping that probably contains the address, or NULL. */
@@ -105,11 +105,11 @@ static void forget_steps(struct pipe_private *v)
 enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME };
 
 /*
- * If only user space or only the kernel is recorded, the absence of branches on the other side is
+ * If only one side (user space or the kernel) is recorded, missing branches on the other side are
  * not a gap. The hardware's filter also removes either all branches into the kernel or all branches
- * out of it. If the branches out of the kernel are missing, there is no gap, because the address at
- * which the program continues is known. If the branches into the kernel are missing, there is a
- * gap, because the address at which the program entered the kernel is unknown.
+ * out of it. Without the branches out of the kernel, there is no gap, because the address at which
+ * the program continues is known. Without the branches into the kernel, there is a gap, because the
+ * address at which the program entered the kernel is unknown.
  */
 static enum origin origin_of(const struct pipe_private *v, const struct task *t,
 			     uint64_t from, uint64_t to)
@@ -190,7 +190,7 @@ static struct step *new_step(struct pipe_private *v, uint32_t space, const struc
 	return s;
 }
 
-/* Report whether the address belongs to only one process. */
+/* Report whether the address has this meaning in only one process. */
 static bool is_own(uint64_t addr, const struct spot *spot)
 {
 	return !is_kernel(addr) && spot->file == FILE_NONE;
@@ -245,8 +245,8 @@ static struct step *next_step(struct pipe_private *v, struct task *t,
 }
 
 /*
- * Return the address after the system call, or the address of the interrupted instruction. If the
- * system call is rt_sigreturn(), return the address of the instruction that the signal interrupted.
+ * Return the address at which user space continues: after the system call, at the interrupted
+ * instruction or, after rt_sigreturn(), at the instruction that the signal had interrupted.
  */
 static uint64_t resume_at(struct task *t, const struct step *s, uint64_t from)
 {
@@ -284,7 +284,7 @@ static int gap_row(struct pipe_private *v, struct task *t, const struct step *s,
 static int unusual(struct pipe_private *v, struct task *t, const struct step *s,
 		   uint64_t ts)
 {
-	/* Do not count a step with STEP_HEAD. The step's run is unknown even with the code. */
+	/* Do not count steps with STEP_HEAD, whose run would be unknown even with the code. */
 	if ((s->flags & (STEP_BLIND | STEP_HEAD)) == STEP_BLIND)
 		v->pipe->bill.blind++;
 	return s->flags & STEP_GAP ? gap_row(v, t, s, ts) : 0;
@@ -357,8 +357,8 @@ static void hide_branches(struct task *t)
 }
 
 /*
- * Deliver those branches of a batch that pass the filters on task, CPU and time. The reader skips
- * some of the branches that the filter on time excludes. Skip the others here.
+ * Deliver the branches of a batch that pass the filters on task, CPU and time. Of the branches that
+ * the filter on time excludes, the reader has already skipped some; skip the rest here.
  */
 static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t begin, uint32_t end)
 {
@@ -390,7 +390,7 @@ static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t be
 	return 0;
 }
 
-/* Return the index of the first branch after time @limit, but at least @begin + 1. */
+/* Return the index of the first branch later than @limit, but at least @begin + 1. */
 static uint32_t older_part(const struct batch *b, uint32_t begin, uint64_t limit)
 {
 	size_t older;
@@ -412,7 +412,7 @@ static uint64_t head_time(struct pipe_stream *s)
 
 /*
  * Return the stream with the oldest entry. Set *@limit to the oldest time in the other streams. If
- * only a flight recorder's mappings are left, return NULL, because they are newer than the last
+ * only mappings of a flight recorder remain, return NULL, because they are newer than the last
  * branch.
  */
 static struct pipe_stream *oldest(struct pipe_private *v, uint64_t *limit)
@@ -537,11 +537,11 @@ int pipe_run(struct pipe *p)
 	v->by_address = options_by_address(p->options);
 	v->dat->time_from = v->time_from;
 	v->dat->time_to = v->time_to;
-	/* A positive value is not a failure, but means that the consumer needs no more branches. */
+	/* A positive value is not a failure: the consumer needs no more branches. */
 	if (start_streams(v))
 		failed = run_streams(v) < 0;
 	pipe_stop(v);
-	/* A stream ends too early if its thread runs out of memory, so fail in this case. */
+	/* If its thread ran out of memory, a stream ended too early, so fail. */
 	if (stream_failed(v))
 		mem_fail();
 	forget_steps(v);

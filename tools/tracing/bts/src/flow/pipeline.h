@@ -8,13 +8,13 @@
  *	pipe_bill(&pipe, stdout) ... return pipe_close(&pipe)
  *
  * The tool calls pipe_open(), pipe_bill() and pipe_close(), which print messages (cmd/print.c). The
- * library must not print. Therefore, the library calls pipe_begin() and pipe_end(), which store
- * errors in the pipe.
+ * library must not print, so it calls pipe_begin() and pipe_end() instead, which store errors in
+ * the pipe.
  *
  * A command receives the branches of each task in order, even if the task moves between CPUs. Each
  * branch is part of a step, which consists of a straight run and the branch at its end. The
- * pipeline looks up the functions, instructions and kind of a step once, and then only counts the
- * step. If branches are missing, the command receives a row.
+ * pipeline looks up the functions, instructions and kind of a step once, and then only counts how
+ * often it was taken. Where branches are missing, the command receives a row.
  *
  * Included by: api/, flow/, diff/, dump/, gdb/, tui/, cmd/.
  */
@@ -29,7 +29,7 @@
 #include "lib/error.h"
 #include "symbols/object.h"
 
-/* The upper half of the addresses belongs to the kernel. */
+/* The upper half of the address space belongs to the kernel. */
 static inline bool is_kernel(uint64_t addr)
 {
 	return (int64_t)addr < 0;
@@ -46,7 +46,7 @@ enum branch_kind {
 	BRANCH_SYSCALL,		/* syscall, sysenter, int n */
 	BRANCH_SYSRET,		/* sysret, sysexit */
 	BRANCH_IRET,
-	BRANCH_INTERRUPT,	/* interrupt or exception before the instruction at @from */
+	BRANCH_INTERRUPT,	/* an interrupt or exception before the instruction at @from was executed */
 	BRANCH_FAR,
 	BRANCH_EXIT,		/* out of the kernel, by an unknown instruction */
 	BRANCH_KINDS
@@ -54,7 +54,7 @@ enum branch_kind {
 
 extern const char *const branch_kind_names[BRANCH_KINDS];
 
-/* A resolved address. @sym is never NULL, and @addr is the address in the object of @sym. */
+/* A resolved address. @sym is never NULL. @addr is an address in the object of @sym. */
 struct place {
 	struct sym	*sym;
 	uint64_t	addr;
@@ -72,21 +72,21 @@ enum {
 /**
  * struct step - a straight run, and the branch at its end
  *
- * Processes that map the same file share its steps. So an address in a file is replaced by an
- * address that is the same in all processes. To get the address in a process, call pipe_addr().
+ * Processes that map the same file share its steps. So @start, @from and @to contain, for code in a
+ * file, an address that is the same in all processes. pipe_addr() returns the address in a process.
  *
  * @start:	address at which the run begins
  * @from:	address of the branch instruction
  * @to:		address to which the branch leads
  * @next:	the step that followed this step last time, and probably follows again
  * @count:	number of times that the step was taken
- * @diverted:	how often the kernel continued at @to, although it had interrupted other code
+ * @diverted:	how often the kernel continued at @to, although it had interrupted code elsewhere
  * @at_start:	the place of @start; with STEP_GAP, the same as @at_from
  * @at_from:	the place of @from
  * @at_to:	the place of @to
- * @priv:	data of the command; not used after the consumer's fold()
+ * @priv:	data of the command, until the consumer's fold() has returned
  * @insns:	instructions executed from @start on, including the branch
- * @space:	number of the address space; 0 if other processes may take the same step
+ * @space:	number of the address space; 0 if processes may share the step
  * @flags:	STEP_*
  * @length:	length of the branch instruction; 0 if unknown
  * @from_file:	number of the file that contains @from; see space.h
@@ -116,13 +116,13 @@ struct space;
 
 /**
  * struct task - a task of the trace
- * @tgid:	PID of the task's process; before the first row with this PID, a guess or @pid
+ * @tgid:	PID of the task's process; until a row states this PID, a guess or @pid
  * @comm:	current name of the task
  * @cpu:	current or last CPU of the task
  * @idle_cpu:	if @pid is 0, the CPU of this idle task; otherwise 0
  * @switches:	number of switches to the task
  * @priv:	data of the command
- * @hidden:	number that changes when filters hide branches of the task
+ * @hidden:	a number that changes whenever filters hide branches of the task
  * Only the pipeline uses the other members.
  */
 struct task {
@@ -200,8 +200,8 @@ struct row {
 /**
  * struct consumer - the callbacks of a command; each callback may be NULL
  * @ctx:	argument of the callbacks
- * @branch:	receives each branch, in order; the callback must check STEP_SHOWN. A non-zero
- *		return value ends pipe_run(), and a negative value makes pipe_run() fail
+ * @branch:	receives each task's branches in order; must check STEP_SHOWN. A non-zero return
+ *		value ends pipe_run(), and a negative value makes pipe_run() fail
  * @row:	receives each row that is not a branch; @task may be NULL
  * @fold:	receives each step with its final count before the pipeline frees the step. Later,
  *		the pipeline may create another step with the same @start, @from and @to. Only
@@ -215,8 +215,8 @@ struct consumer {
 };
 
 /*
- * The filters of all commands (options.c). The library does not use @head, @path and @given. The
- * times are nanoseconds. If @time_given is false, ignore @time_to.
+ * The filters of all commands (options.c). The library does not use @head, @path and @given. Times
+ * are in nanoseconds. @time_to is valid only if @time_given is true.
  */
 struct options {
 	char		*task;
@@ -256,7 +256,7 @@ void options_free(struct options *o);
  * @tasks:	tasks that took these branches
  * @switches:	switches from one task to another
  * @losses:	lost branches, by cause
- * @gaps:	branches that the preceding code cannot have reached
+ * @gaps:	branches to which the code before them cannot have led
  * @blind:	branches whose code is not available
  * @guessed:	number of guesses in call stacks; 0 if the command does not follow calls
  * @bytes:	size of the trace data in the file
@@ -299,7 +299,7 @@ struct pipe {
 
 /*
  * Open a trace. On failure, set p->error and return false. After a failure, pipe_end() is not
- * needed. Before pipe_run(), the caller may still change the options except @vmlinux.
+ * needed. Until pipe_run(), the caller may still change all options but @vmlinux.
  */
 bool pipe_begin(struct pipe *p, const char *path, const struct options *options);
 /*
@@ -332,7 +332,7 @@ void pipe_bill_json(const struct pipe *p, FILE *out);
 /* Report failures and damage of the file. Return STATUS_OK or STATUS_FAILURE. */
 int pipe_close(struct pipe *p);
 
-/* Write a text such as function+0x12, libfoo.so+0x1234 or 0x1234. Return the text's length. */
+/* Write a place as function+0x12, libfoo.so+0x1234 or 0x1234. Return the text's length. */
 int place_text(char *buffer, size_t size, const struct place *place, uint64_t addr);
 /* Return the text of a row (departs, LOST, GAP ...), which is valid until the next call. */
 const char *row_text(struct pipe *pipe, struct task *task, const struct row *row);
@@ -353,7 +353,7 @@ struct step pipe_step(const struct pipe *p, const struct task *task, const struc
 typedef void (*step_insn_fn)(void *ctx, struct sym *sym, uint64_t addr, uint32_t length);
 uint32_t step_each(const struct pipe *p, const struct step *s, step_insn_fn each,
 		   void *ctx);
-/* Report whether the option user or kernel excludes the side of @addr, and thus its branches. */
+/* Report whether the option user or kernel hides all branches on the side of @addr. */
 bool pipe_hides(const struct pipe *p, uint64_t addr);
 /* Return how often the step's branch was taken. Return 0 if the step ends without a branch. */
 uint64_t step_branches(const struct step *s);
@@ -366,11 +366,11 @@ bool step_returns(const struct step *s);
  */
 uint64_t step_calls(const struct pipe *p, const struct step *s);
 /*
- * Store the beginning of a signal handler as a step without a run. Return false if the row reports
- * something else, or if the filters exclude the step.
+ * If the row reports the beginning of a signal handler, store it as a step without a run. Return
+ * false for other rows, or if the filters exclude the step.
  */
 bool pipe_signal(struct pipe *p, struct task *task, const struct row *row, struct step *s);
-/* Return the function inlined at @addr (if p->inlines is set), or else the function @sym. */
+/* Return the function inlined at @addr or, if none or p->inlines is not set, @sym. */
 struct sym *code_of(const struct pipe *p, struct sym *sym, uint64_t addr);
 /* entries.c: call @enter for each inlined function that the run or branch of a step enters. */
 typedef void (*step_enter_fn)(void *ctx, struct sym *inlined);

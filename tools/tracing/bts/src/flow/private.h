@@ -18,12 +18,12 @@
 
 /**
  * struct pipe_stream - the stream of a CPU, during the merge
- * @done:	number of branches already delivered from the first batch
+ * @done:	number of branches of the first batch that have been delivered
  * @time:	time of the next branch or row
  * @time_known:	@time is valid
  * @ended:	the stream has ended
  * @maps:	the stream is in the instance DAT_MAPS
- * @position:	number of bytes of the stream that were read
+ * @position:	number of bytes that were read from the stream
  */
 struct pipe_stream {
 	struct cpu_reader	reader;
@@ -43,14 +43,15 @@ struct comm {
 
 /**
  * struct pipe_private - the pipeline's private data
- * @seen_kernel:	the trace's info or a branch shows that the kernel is recorded
- * @seen_user:		the trace's info or a branch shows that user space is recorded
+ * @seen_kernel:	the trace's info or a branch shows that the kernel was recorded
+ * @seen_user:		the trace's info or a branch shows that user space was recorded
  * @loss_seq:		number of losses so far
- * @cpu_lost:		for each CPU, the value of @loss_seq at the CPU's last loss
+ * @cpu_lost:		for each CPU, the value of @loss_seq after its last loss
  * @cpu_pid:		for each CPU, the PID of its last task
- * @by_address:		processes do not share steps, because a filter contains an address
+ * @by_address:		processes do not share steps, because a filter is an address
  * @shown:		at least one step passes the filters
- * @departs:		the trace contains bts_departs rows, so @departures counts the switches
+ * @departs:		the trace contains bts_departs rows, so @departures is the number of
+ *			switches
  * @departures:		number of bts_departs rows of chosen tasks
  * @text:		the result of the last row_text()
  */
@@ -87,7 +88,7 @@ void pipe_stop(struct pipe_private *v);
 /* rows.c: handle non-branch rows. */
 int pipe_other(struct pipe_private *v, struct batch *b);
 int pipe_row(struct pipe_private *v, struct task *t, const struct row *row);
-/* Report a gap if the task's old or new CPU has lost branches that may belong to the task. */
+/* Report a gap if the task's last or new CPU has lost branches that may be the task's. */
 int task_lost(struct pipe_private *v, struct task *t, int cpu, uint64_t ts);
 
 /* pipeline.c: return the step whose run leads from @start to the branch. */
@@ -95,17 +96,17 @@ struct step *step_from(struct pipe_private *v, struct task *t, uint64_t start,
 		       const struct branch *b);
 
 /*
- * infer.c: if the trace has only branches within user space, and the code does not lead to a
- * branch, find the signal, rt_sigreturn or exec() that explains the branch. Report a signal in a
- * row, and set *@ret to the consumer's return value. Return the step of the branch, or NULL.
+ * infer.c: if the trace has only branches within user space, and the code cannot have led to the
+ * branch, find the signal, rt_sigreturn or exec() that explains it. Report a signal in a row, and
+ * set *@ret to the value that the consumer returned. Return the step of the branch, or NULL.
  */
 struct step *infer_way(struct pipe_private *v, struct task *t, const struct branch *b, uint64_t ts,
 		       int *ret);
-/* Handle a bts_arrives row with an address: the task begins, calls exec() or handles a signal. */
+/* Handle a bts_arrives row with an address: the task starts, calls exec() or handles a signal. */
 int infer_start(struct pipe_private *v, struct task *t, const struct row *arrives);
 /* Handle the end of the task, whose last address in user space is @user_ip. */
 void infer_end(struct pipe_private *v, struct task *t, uint64_t user_ip);
-/* Handle exec() of the task. */
+/* Handle a call of exec() by the task. */
 void infer_exec(struct task *t);
 
 /* tasks.c */
@@ -118,8 +119,8 @@ void task_named(struct pipe_private *v, struct task *t, const char *comm);
 void task_of(struct pipe_private *v, struct task *t, int tgid);
 void task_find_space(struct pipe_private *v, struct task *t, const struct branch *b);
 /*
- * Store @at, the address to which a signal handler returns. If NESTED_MAX addresses are stored,
- * drop the oldest address, because its handler has probably ended with siglongjmp().
+ * Store @at, the address to which a signal handler returns. If NESTED_MAX addresses are already
+ * stored, drop the oldest, whose handler has probably ended with siglongjmp().
  */
 void task_interrupt(struct task *t, uint64_t at);
 void tasks_free(struct pipe_private *v);
@@ -128,7 +129,7 @@ void comms_read(struct pipe_private *v);
 /* options.c */
 bool options_want_cpu(const struct options *o, int cpu);
 bool options_want_task(const struct options *o, const struct task *t);
-/* Report whether o->from or o->to is an address, which has a different meaning in each process. */
+/* Report whether o->from or o->to is an address, whose meaning depends on the process. */
 bool options_by_address(const struct options *o);
 bool options_match_place(const struct place *place, uint64_t addr, const char *wanted);
 

@@ -2,10 +2,9 @@
 /*
  * Handle non-branch rows: losses, departures, arrivals, mappings and other events.
  *
- * A loss on a CPU may concern each task whose latest branches were on this CPU, and each task that
- * runs on this CPU after the loss. So the loss is reported as a row, which names a task if the task
- * is known. If the loss may concern another task, too, a gap is reported before the next branch of
- * that task.
+ * A loss on a CPU may concern each task whose last CPU it was, and each task that runs on this CPU
+ * later. So the loss is reported in a row, which names the task if it is known. For every other
+ * task that the loss may concern, a gap is reported before the task's next branch.
  */
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -212,8 +211,9 @@ int pipe_other(struct pipe_private *v, struct batch *b)
 	struct task *t;
 
 	/*
-	 * Apply a mapping even if it is not shown, because it determines the names of addresses.
-	 * Ignore all mappings after v->time_to, because the reader may skip some of these mappings.
+	 * Apply mappings even if they are not shown, because the names of addresses depend on them.
+	 * But ignore all mappings after v->time_to, because the reader may have skipped some of
+	 * them.
 	 */
 	if (b->type == BATCH_MAP && b->ts > v->time_to)
 		return 0;

@@ -4,14 +4,15 @@
  *
  * A new mapping replaces the parts of older mappings that it overlaps. The trace need not report
  * munmap(), because unmapped code is not executed. If another library or program is mapped at an
- * address, the meaning of old steps must not change. A shared address (space.h) always stands for
- * the same place in the same file. For other addresses, the number of the space is part of a step's
- * key. A new mapping gives the space a new number, so old steps are not found for these addresses.
+ * address, old steps must keep their meaning. A shared address (space.h) always means the same
+ * place in the same file. If a step contains another address, its key includes the number of the
+ * space. A new mapping changes this number, so that old steps with such addresses are no longer
+ * found.
  *
- * A space has a bias for each file. The pipeline guesses the next step. To check the guess, the
- * pipeline adds the bias to the step's shared addresses, and compares the sums with the branch. The
- * check does not look up a mapping. Therefore, a bias is valid only while the space maps at least
- * the range of the file that the first process mapped.
+ * A space has a bias for each file. To check its guess at the next step, the pipeline adds the bias
+ * to the step's shared addresses, and compares the sums with the branch, without a look-up of the
+ * mapping. So a bias is valid only while the space maps at least the range of the file that the
+ * first process mapped.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -194,7 +195,7 @@ uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t ad
 
 /* --- Mapping ------------------------------------------------------------------------ */
 
-/* Unmap the range of @map. Report whether an old mapping there had a different object or bias. */
+/* Unmap the range of @map. Report whether an old mapping in it had another object or bias. */
 static bool cut(const struct spaces *all, struct space *s, const struct map *map)
 {
 	bool other = false;

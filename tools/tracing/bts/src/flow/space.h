@@ -10,25 +10,25 @@
 #include "symbols/object.h"
 
 /*
- * Processes map the same file at different addresses. To let the processes share the steps of the
- * file, steps contain shared addresses. A shared address is SHARED_BEGIN, plus the number of the
- * file times SHARED_SIZE, plus the address in the file. User space ends below SHARED_BEGIN on all
- * CPUs. Addresses that belong to only one process, and kernel addresses, are not changed.
+ * Processes map the same file at different addresses. Steps contain shared addresses, so that the
+ * processes can share the steps of the file. A shared address is SHARED_BEGIN, plus the number of
+ * the file times SHARED_SIZE, plus the address in the file. On all CPUs, user space ends below
+ * SHARED_BEGIN. Kernel addresses, and addresses that only one process uses, are not converted.
  */
 #define SHARED_BEGIN	(1ULL << 57)
 #define SHARED_SIZE	(1ULL << 45)
 #define SHARED_MAX	1024
 
-/* FILE_NONE marks an unshared address, and FILE_SLOW a shared address that needs a look-up. */
+/* FILE_NONE: the address is not shared. FILE_SLOW: it is shared, but needs a look-up. */
 enum { FILE_NONE, FILE_SLOW, FILE_FIRST };
 
-/* The bias of a file that is not mapped, or whose mapping was partly replaced. */
+/* The bias of a file that is not mapped, or of whose mapping a part was replaced. */
 #define BIAS_NONE	(1ULL << 62)
 
 /**
  * struct shared_file - a file with shared addresses; a file that a process maps twice has two such
  * structures
- * @begin:	start of the part of the file that the first process mapped; the part ends at @end
+ * @begin:	start of the range of the file that the first process mapped; the range ends at @end
  * @bias:	the number to add to a shared address to get the address in the first process
  */
 struct shared_file {
@@ -53,7 +53,7 @@ struct map {
 
 /**
  * struct space - the mappings of a process
- * @id:		number that changes when an address may have a new meaning
+ * @id:		a number that changes whenever an address may have got a new meaning
  * @maps:	the mappings, sorted, without overlap
  * @missed:	since the last change of @id, an address was looked up but not found
  * @biases:	for each file, the number to add to shared addresses to get the process's addresses
@@ -102,8 +102,8 @@ struct space *space_guess(struct spaces *all, uint64_t a, uint64_t b);
 void space_map(struct spaces *all, struct space *s, const struct map *map);
 const struct map *space_find(struct space *s, uint64_t addr);
 /*
- * Find the meaning of an address in user space. The space @s may be NULL. The mapping @guess, if
- * not NULL, probably contains the address.
+ * Find the meaning of an address in user space. The space @s may be NULL. @guess is a mapping that
+ * probably contains the address, or NULL.
  */
 void space_spot(const struct spaces *all, struct space *s, uint64_t addr, const struct map *guess,
 		struct spot *spot);
@@ -112,7 +112,7 @@ void space_spot(const struct spaces *all, struct space *s, uint64_t addr, const 
  * is NULL or does not map the file, use the first process that mapped the file.
  */
 uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t addr);
-/* Return the biases of the space @s, indexed by file number. If @s is NULL, all biases are 0. */
+/* Return the biases of @s, indexed by file number. If @s is NULL, all biases are 0. */
 const uint64_t *space_biases(const struct spaces *all, struct space *s);
 void spaces_free(struct spaces *all);
 

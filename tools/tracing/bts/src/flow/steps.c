@@ -2,9 +2,9 @@
 /*
  * Keep the steps in a table, and find the kind and the instructions of a step from the code.
  *
- * A program takes few different steps, but takes some of them millions of times. So the pipeline
- * remembers for each step which step came next, and tries that step first. If that step does not
- * fit the branch, the pipeline searches this table. Symbols and code are read only for a new step.
+ * A program takes few different steps, but some of them millions of times. So each step points to
+ * the step that followed it last time, and the pipeline tries this step first. Only if it does not
+ * match the branch, the pipeline searches the table. Symbols and code are read only for a new step.
  *
  * Steps are allocated in slabs, so pointers to steps stay valid. To limit the memory, the
  * pipeline passes all steps of a full table to the consumer's fold() and empties the table.
@@ -128,8 +128,8 @@ static bool begins_with(const char *name, const char *const *names, size_t nr)
 }
 
 /*
- * Report whether interrupts or exceptions enter the kernel at @to. They enter at the start of a
- * function, or at the start of a stub in a table of stubs.
+ * Report whether @to is an address at which interrupts or exceptions can enter the kernel: the
+ * start of a function, or of a stub in a table of stubs.
  */
 static bool is_gate(const struct place *to)
 {
@@ -149,8 +149,8 @@ static bool is_gate(const struct place *to)
 }
 
 /*
- * With FRED, system calls, interrupts and exceptions enter the kernel at the same address. If the
- * branch comes from a system call instruction, assume a system call.
+ * With FRED, system calls, interrupts and exceptions enter the kernel at the same address. If a
+ * branch to this address comes from a system call instruction, assume a system call.
  */
 static bool is_fred_entry(const struct place *to)
 {
@@ -172,7 +172,7 @@ static enum branch_kind kind_without_code(const struct step *s)
 	return BRANCH_UNKNOWN;
 }
 
-/* The instruction was a jump or a call. The kernel replaced it after the branch was taken. */
+/* Return the kind of an instruction that the kernel replaced after the branch: jump or call. */
 static enum branch_kind kind_patched(struct step *s)
 {
 	s->length = 5;
@@ -222,8 +222,8 @@ static bool is_static_call(const struct step *s, const struct run *run)
 }
 
 /*
- * Report whether the branch contradicts the instruction at its source. If so, other code ran, or
- * the record is wrong. If the kernel may have patched the instruction, return false, because a nop
+ * Report whether the branch contradicts the instruction at its source, because other code ran or
+ * because the record is wrong. Return false if the kernel may have patched the instruction: a nop
  * may have been a jump or a call when the branch was taken.
  */
 static bool contradicts(const struct step *s, const struct run *run)
@@ -250,7 +250,7 @@ static enum run_verdict find_run(struct step *s, bool near, struct run *run)
 		verdict = code_run(o, s->at_start.addr, s->at_from.addr, run);
 	if (verdict != RUN_IMPOSSIBLE)
 		return verdict;
-	/* Read the branch even if it is far away, because its kind does not depend on the run. */
+	/* Decode the branch even if it is far away: its kind does not depend on the run. */
 	if (code_run(o, s->at_from.addr, s->at_from.addr, run) == RUN_UNKNOWN && near)
 		return RUN_UNKNOWN;
 	return RUN_IMPOSSIBLE;

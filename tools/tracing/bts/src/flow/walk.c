@@ -2,8 +2,8 @@
 /*
  * Call a function for each instruction of a step.
  *
- * Most runs are in one function. But a run may continue in the next function or after an assembly
- * label, so the callback receives the function of each instruction.
+ * Most runs stay in one function. But a run may continue into the next function or past an assembly
+ * label, so the callback receives each instruction's function.
  */
 #include "symbols/code.h"
 #include "symbols/inlines.h"

@@ -65,7 +65,7 @@ static void address_text(struct pipe *pipe, struct task *task, uint64_t addr, ch
 	place_text(buffer, size, &place, addr);
 }
 
-/* If the cause is LOSS_ROWS, the lost rows were not branches, but switches or mappings. */
+/* If the cause is LOSS_ROWS, not branches but other rows (switches, mappings) were lost. */
 static void lost_text(const struct row *row, char *buffer, size_t size)
 {
 	bool rows = row->cause == LOSS_ROWS;
