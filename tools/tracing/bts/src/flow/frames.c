@@ -32,7 +32,7 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 {
 	struct frame *f = new_frame(c);
 
-	/* Set each member separately, because gcc compiles an initializer to a slow rep stos. */
+	/* Set each member, because gcc clears an initialized frame with a slow instruction. */
 	f->sym = sym;
 	f->part = NULL;
 	f->inlined = NULL;

@@ -12,11 +12,11 @@
  * of a batch are delivered until another stream has an older entry.
  *
  * Each step points to the step that followed it last time, as a guess at the next step. If a branch
- * does not match this guess, next_step() looks its step up.
+ * does not match this guess, next_step() looks up the step of the branch.
  *
  * After a loss, the position of the task is unknown, so the start of its next run is unknown, too.
- * The lost branches may belong to several tasks. So a loss on a CPU affects each task whose last
- * CPU it was, and each task that runs on this CPU later.
+ * The lost branches may belong to several tasks. So a loss on a CPU affects each task that last ran
+ * on this CPU, and each task that runs on it later.
  */
 #include <errno.h>
 #include <stdlib.h>

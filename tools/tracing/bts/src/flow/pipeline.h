@@ -46,7 +46,7 @@ enum branch_kind {
 	BRANCH_SYSCALL,		/* syscall, sysenter, int n */
 	BRANCH_SYSRET,		/* sysret, sysexit */
 	BRANCH_IRET,
-	BRANCH_INTERRUPT,	/* an interrupt or exception before the instruction at @from was executed */
+	BRANCH_INTERRUPT,	/* interrupt or exception, before the instruction at @from */
 	BRANCH_FAR,
 	BRANCH_EXIT,		/* out of the kernel, by an unknown instruction */
 	BRANCH_KINDS

@@ -50,8 +50,7 @@ struct comm {
  * @cpu_pid:		for each CPU, the PID of its last task
  * @by_address:		processes do not share steps, because a filter is an address
  * @shown:		at least one step passes the filters
- * @departs:		the trace contains bts_departs rows, so @departures is the number of
- *			switches
+ * @departs:		the trace has bts_departs rows, so @departures is the number of switches
  * @departures:		number of bts_departs rows of chosen tasks
  * @text:		the result of the last row_text()
  */

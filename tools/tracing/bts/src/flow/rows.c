@@ -2,7 +2,7 @@
 /*
  * Handle non-branch rows: losses, departures, arrivals, mappings and other events.
  *
- * A loss on a CPU may concern each task whose last CPU it was, and each task that runs on this CPU
+ * A loss on a CPU may concern each task that last ran on this CPU, and each task that runs on it
  * later. So the loss is reported in a row, which names the task if it is known. For every other
  * task that the loss may concern, a gap is reported before the task's next branch.
  */
@@ -212,8 +212,7 @@ int pipe_other(struct pipe_private *v, struct batch *b)
 
 	/*
 	 * Apply mappings even if they are not shown, because the names of addresses depend on them.
-	 * But ignore all mappings after v->time_to, because the reader may have skipped some of
-	 * them.
+	 * But ignore all mappings after v->time_to, because the reader may have skipped some.
 	 */
 	if (b->type == BATCH_MAP && b->ts > v->time_to)
 		return 0;

@@ -3,8 +3,9 @@
  * Keep the steps in a table, and find the kind and the instructions of a step from the code.
  *
  * A program takes few different steps, but some of them millions of times. So each step points to
- * the step that followed it last time, and the pipeline tries this step first. Only if it does not
- * match the branch, the pipeline searches the table. Symbols and code are read only for a new step.
+ * the step that followed it last time, and the pipeline tries this step first. If this step does
+ * not match the branch, the pipeline searches the table. Symbols and code are read only for a new
+ * step.
  *
  * Steps are allocated in slabs, so pointers to steps stay valid. To limit the memory, the
  * pipeline passes all steps of a full table to the consumer's fold() and empties the table.

@@ -230,8 +230,8 @@ struct sym *object_sym(struct object *o, uint64_t addr);
 /* Return the bytes at the address. Set *@size to the number of bytes up to the segment's end. */
 const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size);
 /*
- * Report whether the CPU may have executed other code at the address than object_bytes() returns,
- * because the kernel has patched it, or because it was read only after the recording.
+ * Report whether the CPU may have executed other bytes at the address than object_bytes() returns,
+ * because the kernel patched them, or because they were read after the recording.
  */
 bool object_changed(const struct object *o, uint64_t addr, size_t size);
 /* Return the address of the byte at a file offset. */
