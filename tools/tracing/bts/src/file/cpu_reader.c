@@ -5,11 +5,10 @@
  * Consecutive branches of one task form a batch. A bts_branch entry contains one branch, and a
  * bts_pack entry contains many branches. Any other entry ends the batch and becomes a separate
  * batch. The header of a page reports whether entries before the page were overwritten. The
- * sequence number of a pack is the number of branches before the pack. From the headers and the
- * sequence numbers, the reader detects where branches are missing, and inserts a batch that reports
- * the loss.
+ * sequence number of a pack is the number of branches before the pack. The reader uses the headers
+ * and the sequence numbers to detect missing branches, and inserts a batch that reports the loss.
  *
- * From pages that end before the wanted time, the reader uses only the mapping rows. The reader
+ * If a page ends before the wanted time, the reader uses only the page's mapping rows. The reader
  * stops after several consecutive pages that begin after the wanted time. One such page is not
  * enough, because the time in the page may be damaged.
  *
@@ -115,8 +114,8 @@ static void missed(struct decode *d, uint64_t count, uint32_t cause)
 }
 
 /*
- * Note a loss. Report the loss later, because the next entry may reveal the exact size. If an
- * earlier loss is not reported yet, both become one loss with the earlier cause.
+ * Note a loss, but report it later, because the next entry may reveal its exact size. If an earlier
+ * loss is not reported yet, both become one loss with the earlier cause.
  */
 static void missing(struct decode *d, uint64_t count, uint32_t cause)
 {
@@ -130,7 +129,7 @@ static void missing(struct decode *d, uint64_t count, uint32_t cause)
 	d->missing_from = d->ts;
 }
 
-/* A loss that begins in the wanted time is in the wanted time, even if the next entry is later. */
+/* Report a loss that begins within the wanted time, even if the next entry is later. */
 static void tell_missing(struct decode *d)
 {
 	uint64_t ts = d->ts, time_to = d->r->dat->time_to;
@@ -160,7 +159,7 @@ static void cut_off(struct decode *d)
 
 /*
  * If branches are missing before the entry, report the loss. Then add @nr to the expected @seq.
- * Ignore the count in the page's header, which counts a pack of many branches only once. If the
+ * Ignore the count of lost entries in the page's header, because it counts a pack only once. If the
  * entry has no number, the size of the loss stays unknown, and the next @seq must not report the
  * loss again.
  */
@@ -391,8 +390,8 @@ static bool first_seq(const struct layout *l, const struct ring_page *p, uint64_
 }
 
 /*
- * If branches are missing before the page, report their number. Do this before rows at the page's
- * beginning are read, because rows have no sequence number.
+ * If branches are missing before the page, report their number. Do this before reading any rows at
+ * the beginning of the page, because rows have no sequence number.
  */
 static void measure_missing(struct decode *d, const struct ring_page *p)
 {
@@ -478,7 +477,7 @@ static const uint8_t *next_page(struct decode *d)
 	if (pages->lost)
 		missing(d, 0, LOSS_DAMAGED);
 	pages->lost = false;
-	/* The wanted time may be after the last page that can be read. */
+	/* The unreadable pages may contain the wanted time, so do not drop the loss. */
 	if (!p && d->missing && d->ts < d->r->dat->time_from)
 		d->ts = d->r->dat->time_from;
 	return p;

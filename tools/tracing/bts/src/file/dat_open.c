@@ -14,8 +14,8 @@
  *
  * This reader reads the sections in file order, and checks every number before use. The reader
  * reports the first damage with its offset, and still uses the intact parts of the file. The reader
- * does not map the file into memory, because a mapped file that shrinks causes a SIGBUS. Without a
- * mapping, such a file looks like a truncated file.
+ * does not map the file into memory, because a mapped file that shrinks causes a SIGBUS. To
+ * pread(), a file that shrinks looks like a truncated file.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
  *	compressed:	number of chunks | size, decompressed size, bytes of each chunk
  *
  * If the file has an index, chunks before the wanted time are skipped. Chunks that contain mapping
- * rows are still read, because these rows may name the files with the code of wanted branches.
+ * rows are still read, because these rows may name the files that contain the wanted code.
  *
  * If a chunk cannot be decompressed, the iterator skips this chunk. If the iterator cannot find the
  * next chunk or page, the rest of the CPU's data is lost.
@@ -159,7 +159,7 @@ const uint8_t *dat_pages_next(struct dat_pages *p)
 	uint32_t size = p->cpu->page_size;
 	const uint8_t *page;
 
-	/* The page size may be 0. dat_pages_open() has reported this, and there are no pages. */
+	/* If the page size is 0, dat_pages_open() has reported it, and there are no pages. */
 	while (!p->pages_size || p->next + size > p->pages_size) {
 		if (p->next < p->pages_size) {
 			dat_damage(p->dat, p->page_offset + p->next,

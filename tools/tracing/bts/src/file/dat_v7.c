@@ -19,7 +19,7 @@
 #include "trace_dat.h"
 
 #define SECTION_MAX		(1ULL << 30)
-/* A section with a larger compression ratio is damaged, because zstd never reaches this ratio. */
+/* zstd never reaches this compression ratio, so a section with a larger ratio is damaged. */
 #define SECTION_RATIO		(1U << 14)
 
 struct section {

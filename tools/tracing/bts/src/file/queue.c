@@ -8,8 +8,8 @@
  * protects the whole queue.
  *
  * A thread that waits for batches or for room is woken only when the queue is half full, or when
- * the other thread ends. Do not wake the thread for each batch, because a wake-up takes five
- * microseconds, but the processing of a batch takes only ten microseconds.
+ * the other thread ends. Waking the thread for each batch would be slow, because a wake-up takes
+ * five microseconds, and processing a batch takes only ten.
  */
 #include <stdlib.h>
 

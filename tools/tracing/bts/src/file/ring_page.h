@@ -29,7 +29,7 @@ enum {
 };
 
 #define RING_DELTA_BITS		27
-/* An absolute time stamp does not contain the upper five bits of the time. */
+/* The upper five bits of the time, which an absolute time stamp does not contain. */
 #define RING_TIME_UPPER		(0x1fULL << 59)
 
 /**

@@ -34,8 +34,8 @@ struct losses {
 extern const char *const loss_cause_names[LOSS_CAUSES];
 
 /*
- * Find the first line of the form "@name: number" in @text, and return the number. Return 0 if
- * there is no such line. @text may be NULL.
+ * Return the number in the first line "@name: number" of @text, or 0 if there is no such line.
+ * @text may be NULL.
  */
 unsigned long long stats_number(const char *text, const char *name);
 /*
@@ -43,7 +43,7 @@ unsigned long long stats_number(const char *text, const char *name);
  * be NULL. Return the copy, which the caller frees.
  */
 char *stats_since(const char *stats, const char *before);
-/* Add the counters from @stats, which consists of lines "name: number" as in bts_stats. */
+/* Add the counters in @stats, whose lines "name: number" have the format of bts_stats. */
 void losses_count(struct losses *losses, const char *stats);
 /* Add a text such as "nothing lost" or "lost 12 (ring buffer full), ? (DS buffer full)". */
 void losses_text(const struct losses *losses, struct bytes *out);

@@ -2,8 +2,8 @@
 /*
  * Print text in colour.
  *
- * Lines of two compared runs are cyan and yellow, because red and green would suggest that one of
- * the runs is wrong. People who cannot distinguish red from green can distinguish cyan from yellow.
+ * The lines of two compared runs are cyan and yellow, because red and green would suggest that one
+ * run is wrong, and some people cannot distinguish red from green.
  */
 #include <stdarg.h>
 #include <stdbool.h>

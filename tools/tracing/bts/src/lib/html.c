@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Escape strings for HTML. Any sequence of bytes becomes a text that is valid in HTML and XML.
+ * Escape strings for HTML. The output is valid HTML and XML for any input bytes.
  */
 #include <string.h>
 

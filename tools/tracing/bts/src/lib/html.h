@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* Print a text or the value of an attribute. Both may contain untrusted bytes. */
+/* Print @text, escaped for element content and attribute values. @text may be untrusted. */
 void html_text(FILE *out, const char *text);
 
 #endif

@@ -27,7 +27,7 @@ char *mem_vformat(const char *format, va_list args) __attribute__((format(printf
  * local variables of @run is then leaked.
  */
 bool mem_try(void (*run)(void *arg), void *arg);
-/* Return to the innermost mem_try() or end the program, as a failed allocation does. */
+/* Handle lack of memory in the same way as a failed allocation. */
 __attribute__((noreturn)) void mem_fail(void);
 /*
  * Set the function that is called if an allocation outside mem_try() fails. Call this before any

@@ -3,8 +3,8 @@
  * Print the tool's messages.
  *
  * All failures are reported as "bts: what: object: reason", so that scripts can parse the message,
- * and users see the affected file or PID. At the end, msg_flush() checks whether all writes to
- * standard output succeeded. A full disk is a failure, but a closed pipe is not.
+ * and users see the affected file or PID. Before the tool exits, msg_flush() checks whether all
+ * writes to standard output succeeded. A full disk is a failure, but a closed pipe is not.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -88,7 +88,7 @@ int msg_flush(int status, int failure)
 
 	if (!fflush(stdout) && !failed)
 		return status;
-	/* If the reader has closed the pipe, this is not a failure. */
+	/* A pipe that the reader has closed is not a failure. */
 	if (errno == EPIPE)
 		return status;
 	msg_errno("write", "standard output");

@@ -26,7 +26,7 @@ struct names {
 
 /* Return the entry of @pid. Add the entry if necessary. The next call may move all entries. */
 struct name *names_get(struct names *names, int pid);
-/* If both sets have the name of a task, keep the newer name, or else the name in @names. */
+/* Add all tasks of @more. If both sets name a task, keep the newer name. */
 void names_add_all(struct names *names, const struct names *more);
 void names_free(struct names *names);
 

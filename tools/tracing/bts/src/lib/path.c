@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read and write whole files. The size of a tracefs or /proc file is unknown, so read until the end
- * of the file.
+ * Read and write whole files. The size of a tracefs or /proc file is unknown in advance, so read
+ * until the end of the file.
  */
 #include <errno.h>
 #include <fcntl.h>

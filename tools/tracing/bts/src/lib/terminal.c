@@ -22,7 +22,7 @@
 /**
  * struct guarded - an output that is a terminal
  * @fd:		the terminal
- * @rest:	number of bytes that are still missing from the current character
+ * @rest:	number of bytes that must follow to complete the current character
  * @lead:	the previous byte; 0 if that byte continued a character
  */
 struct guarded {
