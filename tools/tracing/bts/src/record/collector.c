@@ -7,15 +7,15 @@
  *
  * A thread sleeps in poll() until buffer_percent of its CPU's buffer is filled. Then the thread
  * reads at most half of this amount. So the thread usually reads whole pages, seldom disturbs its
- * CPU, and soon makes room for the branches that the kernel holds (bts-block). At the end of the
+ * CPU, and quickly frees room for the branches that the kernel holds (bts-block). At the end of the
  * recording, the thread reads the remaining pages.
  *
- * poll() waits for half a second at most. Then the thread writes its pages if its last write was at
- * least half a second ago. So a thread writes its pages at least once a second, and little data is
- * lost if bts is killed.
+ * poll() waits for half a second at most. After each wait, the thread writes its pages if its last
+ * write was at least half a second ago. So each thread writes its pages at least once a second, and
+ * little data is lost if bts is killed.
  *
- * If a thread cannot write its file, bts ends the recording. Until the recording ends, the thread
- * continues to read pages, so that no task waits forever for room in the ring buffer.
+ * If a thread cannot write its file, bts ends the recording. Until then, the thread continues to
+ * read pages and drops them, so that no task waits forever for room in the ring buffer.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
  * Create, use and remove the tool's own tracefs instance.
  *
  * The tool changes settings only in its own instance, instances/bts-PID, so recordings do not
- * disturb each other. The probes of on.c are global, but do not collide, because their names
- * contain the PID. At the end, undo.c removes the instance and the probes.
+ * disturb each other. The probes of on.c are global, but their names contain the PID of bts and so
+ * do not collide. At the end, undo.c removes the instance and the probes.
  *
  * The PID in the name does not show whether an instance is in use, because several PID namespaces
  * may contain the same PID. Therefore, the process that uses the instance locks the instance's

@@ -3,7 +3,7 @@
  * Scan a CPU's ring-buffer pages.
  *
  * The kernel does not count the tasks and switches in the trace. To count them, bts record scans
- * each page before it writes the page. If bts record is killed, bts restore scans the pages.
+ * each page before it writes the page. If bts record is killed, bts restore scans the pages again.
  */
 #include <stdint.h>
 #include <string.h>
@@ -44,8 +44,8 @@ static void look_at_entry(struct look *look, const uint8_t *entry, int size, uin
 	memcpy(&pid, entry + 4, sizeof(pid));
 	look->maps |= type == events->map;
 	/*
-	 * Count only tasks that have rows with branches or switches. The task of another row, for
-	 * example of a loss, may not be a target.
+	 * Count only tasks that have rows with branches or switches. The task of any other row,
+	 * such as a loss row, may not be a target.
 	 */
 	if (type != events->branch && type != events->pack && type != events->departs &&
 	    type != events->arrives)

@@ -18,7 +18,7 @@ struct writer;
 enum {
 	MADE_PAGE	= 4096,
 	MADE_BUILD_ID	= 20,
-	/* The event numbers, which can be any distinct numbers. */
+	/* The event numbers. Any distinct numbers would do. */
 	MADE_BRANCH	= 1,
 	MADE_PACK,
 	MADE_LOST,

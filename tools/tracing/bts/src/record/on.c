@@ -8,10 +8,10 @@
  *	signal		signal:signal_deliver		kernel function		a kprobe
  *	end of a task	sched:sched_process_exit	program's function	a uprobe
  *
- * A trigger without a condition fires for every task, but a trigger with a condition fires only for
- * the tasks in set_event_pid. So bts adds a condition to each trigger. Probes are global, and are
- * not removed with the instance. A probe cannot be removed while a trigger uses it, so undo.c first
- * removes the instance and then the probes.
+ * Each trigger has a condition, because only triggers with a condition respect set_event_pid. A
+ * trigger without a condition fires for every task. Probes are global, and are not removed with the
+ * instance. A probe cannot be removed while a trigger uses it, so undo.c first removes the instance
+ * and then the probes.
  */
 #include <errno.h>
 #include <signal.h>
@@ -223,8 +223,8 @@ static bool ends_without_core(int signal)
 /*
  * If a fatal signal causes no core dump, the kernel delivers SIGKILL instead, so signal_deliver
  * does not contain the original signal's number. The event signal_generate contains this number,
- * but a trigger on signal_generate fires only if the sender is a traced task. A result of 0
- * means that the signal is neither ignored nor already pending.
+ * but a trigger on signal_generate fires only if the sender is a traced task. In signal_generate, a
+ * result of 0 means that the signal is neither ignored nor already pending.
  */
 static int arm_sender(const struct instance *inst, const struct on *on)
 {

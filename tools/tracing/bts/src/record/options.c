@@ -217,7 +217,7 @@ static int parse_user(struct record_options *options, const char *name)
 	return STATUS_OK;
 }
 
-/* Report whether the path is /, or is in a directory that the machine mounts itself. */
+/* Report whether the path is / or below a directory that the emulated machine mounts itself. */
 static bool is_of_machine(const char *path)
 {
 	static const char * const own[] = { "/dev", "/proc", "/sys" };
@@ -360,7 +360,7 @@ static bool is_device(const char *path)
 	return !stat(path, &st) && !S_ISREG(st.st_mode);
 }
 
-/* Reject options that do not fit together. */
+/* Reject options that exclude each other, and options that need another option. */
 static int judge(const struct record_options *options)
 {
 	if (!options->command && !options->nr_pids && !options->all)

@@ -23,7 +23,7 @@ enum {
 	TIME_EXTEND	= 8,
 	CHUNK		= 1 << 20,
 	/*
-	 * If less than this number of bytes is free in a page, the next pack begins on a new page.
+	 * If fewer bytes than this are free in a page, the next pack begins on a new page.
 	 */
 	PACK_LEAST	= 512,
 };
@@ -115,7 +115,7 @@ static void put_word(struct pages *p, uint32_t word)
 	p->used += sizeof(word);
 }
 
-/* Return the time for the header. If the time is too long, write a time extend and return 0. */
+/* Return the time delta for the header. If it does not fit, write a time extend and return 0. */
 static uint32_t put_time(struct pages *p, uint64_t ts)
 {
 	uint64_t delta;

@@ -44,7 +44,7 @@ struct perf_aux_part {
 	bool		used;
 };
 
-/* The time of the time-stamp counter's value T is @zero + (T * @mult >> @shift). */
+/* The value T of the time-stamp counter means the time @zero + (T * @mult >> @shift). */
 struct perf_aux_clock {
 	uint64_t	shift, mult, zero;
 };
@@ -60,7 +60,7 @@ uint64_t perf_aux_data(struct perf_aux *aux, const struct perf_event_header *h, 
 /* Add rows for all branches of a part that no AUX record describes. */
 void perf_aux_whole(struct perf_aux_part *part, FILE *file, struct perf_rows *rows,
 		    struct perf_out *out);
-/* Return the number of branches in parts of which no branch was read. */
+/* Return the total number of branches in the parts that were not read at all. */
 uint64_t perf_aux_unread(const struct perf_aux *aux);
 /* Add rows for the branches that an AUX record describes. */
 void perf_aux_record(struct perf_aux *aux, FILE *file, struct perf_rows *rows,

@@ -6,7 +6,7 @@
  *
  * In each round, perf writes the contents of all ring buffers and then a FINISHED_ROUND record. A
  * record after round N is never older than the newest record of round N - 1. So at the end of round
- * N, all records up to the time of this newest record are sorted by time and delivered.
+ * N, bts sorts and delivers all records up to the time of the newest record of round N - 1.
  *
  * With intel_bts, the branches are in AUXTRACE records, which contain no time. The kernel delivers
  * the branches in portions, and writes an AUX record with the time of each portion. If the file
@@ -80,7 +80,7 @@ struct attr {
 	bool			kernel;
 };
 
-/* A waiting record that stands for the AUXTRACE record aux.parts[@part]. */
+/* A waiting entry that represents the AUXTRACE record aux.parts[@part]. */
 struct waiting_part {
 	struct perf_event_header	header;
 	uint64_t			part;
@@ -222,7 +222,7 @@ static bool find_intel_bts(struct perf_data *d)
 			read_clock(d, at);
 			return record.type == AUXTRACE_INTEL_BTS;
 		}
-		/* AUXTRACE_INFO never follows these records, so end the search. */
+		/* AUXTRACE_INFO always precedes these records, so end the search. */
 		if (record.header.type == AUXTRACE || record.header.type == FINISHED_ROUND)
 			return false;
 		at += record.header.size;
@@ -578,8 +578,8 @@ static void wait(struct perf_data *d, const struct perf_event_header *h)
 }
 
 /*
- * Add the part that an AUXTRACE record contains. perf copies a part later than it copies other
- * records of the same round, so do not note the time of the part before its delivery.
+ * Add the part that an AUXTRACE record contains. perf copies a part later than the other records of
+ * the same round, so ignore the part's time until the part is delivered.
  */
 static uint64_t add_part(struct perf_data *d, const struct perf_event_header *h, uint64_t at)
 {
@@ -645,7 +645,7 @@ static int read_records(struct perf_data *d, struct perf_rows *rows, struct writ
 	return ret;
 }
 
-/* Report the branches that no AUX record describes, because the kernel lost the AUX record. */
+/* The kernel may lose AUX records. Report the branches that no AUX record describes. */
 static int check_unread(struct perf_data *d)
 {
 	uint64_t unread = d->intel_bts ? perf_aux_unread(&d->aux) : 0;
@@ -661,7 +661,7 @@ int perf_data_read(struct perf_data *d, struct perf_rows *rows, struct writer *w
 {
 	int ret = read_records(d, rows, w);
 
-	/* Even after a failure, deliver the waiting records, because these records are good. */
+	/* Even after a failure, deliver the waiting records, because they are undamaged. */
 	ret |= deliver_until(d, rows, w, UINT64_MAX);
 	ret = ret ? ret : check_unread(d);
 	for (size_t i = 0; i < d->nr_outs; i++) {

@@ -194,7 +194,8 @@ static bool map_ring(struct perf_ring *ring, size_t size, size_t aux_size)
 
 /*
  * Map the rings from index @first on, with equal sizes. All rings together must not exceed the
- * user's limit for locked memory. So if a mapping fails, halve the larger size for all these rings.
+ * user's limit for locked memory. So if a mapping fails, halve the larger of the two sizes for all
+ * these rings.
  */
 static int map_rings(struct perf_events *events, size_t first)
 {
@@ -318,7 +319,7 @@ int perf_events_open(struct perf_events *events, const struct record_options *op
 	}
 	if (map_rings(events, first_ring))
 		return -1;
-	/* Enable the events only now, because without a ring buffer, records would be lost. */
+	/* Enable the events last, because records are lost if there is no ring buffer. */
 	for (size_t i = first_fd; i < events->nr_fds && !at_exec; i++)
 		ioctl(events->fds[i], PERF_EVENT_IOC_ENABLE, 0);
 	return 0;
@@ -468,8 +469,8 @@ static void go_on(struct perf_events *events)
 
 /*
  * Read the records of all rings in the order of their times, because a record on any CPU may change
- * a task's state. When a task moves to another CPU, the old CPU's ring already contains all records
- * of the task. So if @until is in the past, the rings contain all records up to @until.
+ * a task's state. When a task moves to another CPU, the old CPU's ring already contains all of the
+ * task's records. So if @until is in the past, the rings contain all records up to @until.
  */
 static void read_until(struct perf_events *events, struct perf_rows *rows, uint64_t until)
 {

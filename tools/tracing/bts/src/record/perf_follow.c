@@ -3,10 +3,11 @@
  * Follow tasks with ptrace(), because perf alone may attribute branches to the wrong task.
  *
  * New tasks inherit perf's events, so each new task is recorded from its beginning. But if a CPU
- * switches between two tasks that inherited their events from the same task, Linux swaps the two
- * sets of events and leaves the hardware on. Branches of the first task that are still in the
- * hardware's buffer are then attributed to the second task. An exec() causes a similar error,
- * because the last branches of the old program are recorded after the mappings of the new program.
+ * switches between two tasks that inherited their events from the same task, Linux only swaps the
+ * two sets of events and does not stop the hardware. Branches of the first task that are still in
+ * the hardware's buffer are then attributed to the second task. An exec() causes a similar error:
+ * the last branches of the old program are recorded after the new program's mappings, and are
+ * attributed to the new program.
  *
  * Therefore, bts gives each task a guard, which is an event that is not inherited and counts
  * nothing. Tasks with different guards have different events, so Linux does not swap their events.
@@ -104,7 +105,7 @@ enum follow_stop follow_interrupt(struct follow *f, pid_t tid)
 	if (errno == ESRCH)
 		return FOLLOW_ENDED;
 	saved = errno;
-	/* If a followed task has created this task, this task is already followed and will stop. */
+	/* A task that a followed task created is itself already followed, and will stop. */
 	if (!waitid(P_PID, tid, NULL, __WALL | WSTOPPED | WEXITED | WNOHANG | WNOWAIT))
 		return FOLLOW_RUNS;
 	errno = saved;

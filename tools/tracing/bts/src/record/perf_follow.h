@@ -15,8 +15,9 @@ struct followed;
 
 /**
  * struct follow - the followed tasks
- * @stands:	called when a task has stopped because the task is new, has called exec(), enters
- *		a signal handler, or ends. The task continues, or would have continued, at @user_ip
+ * @stands:	called when a task has stopped because the task is new, has called exec(), enters a
+ *		signal handler, or ends. The task continues at @user_ip or, if it ends, would have
+ *		continued there
  * @child:	the command
  * @execs:	how often the command called exec()
  * @status:	the command's status from waitpid(), if @ended

@@ -41,7 +41,7 @@ struct perf_task {
 	bool			ended;
 };
 
-/* Return the task, or NULL if it is unknown. */
+/* Return the task, or NULL if the task is unknown. */
 struct perf_task *perf_task_find(const struct perf_rows *rows, int tid);
 /* Return the task, and add it if it is unknown. */
 struct perf_task *perf_task_get(struct perf_rows *rows, int pid, int tid);

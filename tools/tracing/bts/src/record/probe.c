@@ -5,7 +5,7 @@
  *
  * The program is probe_code.S, which lists the expected branches beside the code. A child runs the
  * program and its signal handlers on one CPU. The probe compares only branches within the program,
- * and branches between the program and the kernel. The rows of these branches must be the expected
+ * and branches between the program and the kernel. The trace must contain exactly the expected
  * rows, in the expected order. Interrupts may appear between these rows. An interrupt is a branch
  * from any instruction of the program into the kernel, followed by a branch back to the same
  * instruction.
@@ -61,7 +61,7 @@ struct way {
 
 /*
  * The hardware's filter also drops either the branches into the kernel or the branches out of the
- * kernel. The SDM does not specify which direction is dropped.
+ * kernel. The SDM does not specify which.
  */
 enum missing { NONE, INTO_KERNEL, OUT_OF_KERNEL };
 
@@ -358,7 +358,7 @@ static bool compare(struct probe_rows *rows, const struct way *way, enum missing
 
 /* --- All configurations ------------------------------------------------------------- */
 
-/* Return which branches the hardware's filter drops, as the tracer has detected. */
+/* Return which branches the hardware's filter drops, according to the tracer. */
 static enum missing missing_side(const struct instance *inst, const struct way *way)
 {
 	char *stats = way->filter ? instance_read(inst, "bts_stats") : NULL;

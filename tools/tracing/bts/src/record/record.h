@@ -65,7 +65,7 @@ int targets_prepare(struct targets *targets, const struct instance *inst,
 		    const struct record_options *options);
 /* Store @error, print that the command cannot be executed, and return -1. */
 int targets_cannot_execute(struct targets *targets, const char *name, int error);
-/* Write the targets' PIDs into the PID filters of the instance. With -a, exclude only bts. */
+/* Write the targets' PIDs into the instance's PID filters. With -a, trace all tasks but bts. */
 int targets_write(const struct targets *targets, const struct instance *inst,
 		  const struct record_options *options);
 /* Start tracing at the command's exec(), earlier with --fork, or now if there is no command. */

@@ -7,8 +7,7 @@
  *	FILE.new.maps.cpuN	the same for the mappings of a flight recorder
  *
  * If bts was killed during the recording, bts restore replaces the draft, and completes the trace
- * as bts record does at the end of a recording. If a CPU's last chunk is incomplete, the trace does
- * not contain the chunk.
+ * as bts record does at the end of a recording. An incomplete last chunk of a CPU is omitted.
  *
  * If bts was killed while it copied the chunks into FILE.new, bts restore continues the copying.
  * Each block of FILE.new.cpuN is freed only after its copy was written. Therefore, the size of
@@ -131,7 +130,7 @@ static void read_events(struct restore *r, struct dat *dat)
 	formats_free(&formats);
 }
 
-/* Open the file through its descriptor, because another file may have the name by now. */
+/* Open the file through its descriptor, because another file may now have its name. */
 static int read_texts(struct restore *r)
 {
 	char *path = mem_format("/proc/self/fd/%d", r->writer->fd);

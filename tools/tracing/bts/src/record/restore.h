@@ -18,7 +18,7 @@
  * @ended:	whether the recording had ended before bts was killed. If so, @info is complete
  * @cmdlines:	the "PID NAME" lines, if @ended
  * @written:	the time of the last write to a CPU's file, in seconds
- * @nr_cut:	number of CPUs whose last data may be missing
+ * @nr_cut:	number of CPUs whose latest data may be missing
  * @counts:	the counts from scanning the pages, unless @ended
  * @first:	the first CPU without data in the data section, if this section exists
  * @data:	the offset of the data section, or 0

@@ -100,7 +100,7 @@ static int become_user(const struct record_options *options)
 	       setuid(options->uid) ? -1 : 0;
 }
 
-/* In the child, wait for the parent's byte, then execute the command. Exit if the parent ends. */
+/* In the child, wait for the parent's byte, then execute the command. If the parent ends, exit. */
 static void run_command(const char *file, const struct record_options *options, int go, int failed,
 			int tracing_on)
 {
@@ -218,7 +218,7 @@ static int write_threads(const struct instance *inst, const char *file, pid_t pi
 static int write_targets(const struct targets *targets, const struct instance *inst,
 			 const char *file)
 {
-	/* Write all IDs twice, because a thread whose ID is not yet written may create a thread. */
+	/* Write all IDs twice, because a thread may create another before its own ID is written. */
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < targets->nr; i++)
 			if (write_threads(inst, file, targets->list[i].pid))
@@ -251,7 +251,7 @@ int targets_write(const struct targets *targets, const struct instance *inst,
 	       write_targets(targets, inst, "set_event_pid") ? -1 : 0;
 }
 
-/* Turn tracing on, first for the mappings, because addresses get names from the mappings. */
+/* Turn tracing on, first for the mappings, because bts needs the mappings to name addresses. */
 static int trace_on(const struct instance *inst)
 {
 	if (inst->maps && instance_write(inst->maps, "tracing_on", "1"))

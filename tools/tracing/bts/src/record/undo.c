@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Undo the tool's changes when the tool ends. The cause of the end may be a return from main(), a
- * call of exit(), or a signal such as SIGKILL.
+ * Undo the tool's changes when the tool ends, whether it returns from main(), calls exit(), or is
+ * killed by a signal such as SIGKILL.
  *
  *	bts ----- "PATH\nTEXT\n" through a pipe ----> the guard, a child
  *	    ----- end of file, however bts ended ---> writes each TEXT into its PATH,
  *						      in reverse order
  *
  * An empty TEXT means that the directory PATH must be removed. The guard has its own session, so
- * Ctrl-C does not reach the guard. When the guard reads the end of file, the kernel may not have
- * closed all files of bts yet. An instance cannot be removed while its trace_pipe_raw is open, so
- * the guard retries the removal for a while.
+ * Ctrl-C does not reach the guard. When the guard reads the end of file, some files of bts may
+ * still be open. An instance cannot be removed while its trace_pipe_raw is open, so the guard
+ * retries the removal for a while.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -35,7 +35,7 @@ enum word {
 	WORD_UMASK	= 'm',
 };
 
-/* The program of the package bts-vm. A copy of bts outside /usr can also use this program. */
+/* The program of the package bts-vm. A copy of bts outside /usr may use it, too. */
 #define PACKAGE "/usr/lib/bts-vm/run"
 
 char *vm_find(void)
