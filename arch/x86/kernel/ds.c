@@ -10,11 +10,11 @@
  * online. Until the release, perf counts the claim as an active event, so perf's PMI handler
  * keeps unmasking the PMI in the local APIC.
  *
- * A CPU starts to use BTS in the ONLINE section of CPU hotplug, before ordinary tasks run on
- * that CPU. The driver cannot test the PMI earlier, because a CPU ignores NMIs until it is in
+ * A CPU starts to use BTS in the ONLINE section of CPU hotplug, before ordinary tasks run on that
+ * CPU. The driver cannot test the PMI earlier, because a CPU ignores NMIs until it is in
  * cpu_online_mask. A CPU stops using BTS in the STARTING section, with interrupts off, after its
- * last task has run and before perf clears DS_AREA. The claim, the release and suspend use the
- * same functions as CPU hotplug.
+ * last task has run and before perf clears DS_AREA. The claim, the release and suspend call the
+ * functions that CPU hotplug calls.
  */
 
 #define pr_fmt(fmt) "x86/ds: " fmt
@@ -38,8 +38,8 @@
 
 /*
  * The threshold, in records per interrupt. A higher threshold slows traced programs down less,
- * but delays perf's interrupts. If perf samples at 4 kHz, 512 records per interrupt make perf
- * lose less than one sample in a thousand.
+ * but delays perf's interrupts. With 512 records per interrupt, perf loses less than one sample
+ * in a thousand if it samples at 4 kHz.
  */
 static unsigned int ds_threshold = 512;
 
@@ -64,14 +64,14 @@ bool ds_bts_running(int cpu)
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).ctl);
 }
 
-/* Return the DS_TRAIT_* that the driver has found on @cpu so far. Context: any. */
+/* Return the traits (DS_TRAIT_*) that the driver has found on @cpu so far. Context: any. */
 unsigned int ds_bts_traits(int cpu)
 {
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).traits);
 }
 
 /*
- * Ask the client what to record. Resume a recording that idle PMIs (DS_IDLE_PMIS) have stopped.
+ * Ask the client what to record. If recording has stopped because of DS_IDLE_PMIS, resume it.
  * Context: this CPU, BTS off.
  */
 static void ds_ask(struct ds_bts_cpu *c)
@@ -131,8 +131,8 @@ static bool ds_must_flush(int cpu, void *unused)
 /**
  * ds_bts_flush_all - make the CPUs hand over their records
  *
- * This function skips each CPU that does not record, unless the client's pending() returns
- * true.
+ * This function skips each CPU that does not record, unless the client's pending() returns true
+ * for that CPU.
  *
  * Context: Process context, interrupts on. BTS is claimed.
  */
@@ -162,7 +162,7 @@ notrace void ds_bts_flush_cpu(void)
 }
 
 /**
- * ds_bts_crash - drain every CPU and stop, because the kernel oopses or panics
+ * ds_bts_crash - drain every CPU and stop recording, because the kernel oopses or panics
  *
  * If this CPU was draining when it crashed, the records of this drain stay in the buffer. After
  * the crash, each CPU records nothing until it calls the client's turn() again. If two CPUs
@@ -209,7 +209,7 @@ static void ds_start(struct ds_bts_cpu *c)
 	ds_bts_drain(DS_DRAIN_FLUSH);
 }
 
-/* Use BTS on @cpu, which comes online or has failed to go offline. Context: on @cpu. */
+/* Use BTS on @cpu, which is coming online or failed to go offline. Context: on @cpu. */
 static int ds_cpu_online(unsigned int cpu)
 {
 	struct ds_bts_cpu *c = per_cpu_ptr(&ds_bts_cpu, cpu);
@@ -228,8 +228,8 @@ static int ds_cpu_online(unsigned int cpu)
 static struct ds_job ds_leave = { DS_DRAIN_OFFLINE, ds_put_back };
 
 /*
- * Give this CPU's BTS back. No drain can be running on this CPU now. If @busy is set, an oops
- * has ended a drain. Reset @busy, because otherwise this CPU would never record again.
+ * Give this CPU's BTS back. No drain can be running on this CPU now. If @busy is still set, an
+ * oops aborted a drain. Reset @busy, because otherwise this CPU would never record again.
  * Context: this CPU, interrupts off, not in an NMI.
  */
 static void ds_leave_cpu(void *unused)
@@ -245,7 +245,7 @@ static int ds_cpu_dying(unsigned int cpu)
 	return 0;
 }
 
-/* A suspend clears DEBUGCTL, so stop BTS first. Context: on the last CPU, interrupts off. */
+/* A suspend clears DEBUGCTL, so stop BTS first. Context: the only online CPU, interrupts off. */
 static int ds_suspend(void *unused)
 {
 	return ds_cpu_dying(smp_processor_id());
@@ -330,9 +330,9 @@ bool ds_bts_available(void)
  * @ops: the client
  *
  * Each online CPU probes its BTS immediately, and other CPUs probe their BTS when they come
- * online. If a CPU's BTS works, that CPU then calls the client's turn(). A CPU does not use a
- * BTS that does not work. For such a CPU, ds_bts_fault() returns the reason, and each flush
- * passes a batch with @dead set to the client's records().
+ * online. If a CPU's BTS works, that CPU then calls the client's turn(). If a CPU's BTS does not
+ * work, the driver does not use it. For such a CPU, ds_bts_fault() returns the reason, and each
+ * flush calls the client's records() with a batch whose @dead is true.
  *
  * Context: Process context, may sleep; not concurrently with another claim or release.
  * Return: 0; -EBUSY if perf uses BTS, LBR or, on some CPUs, Intel PT; -ENODEV if there is no
@@ -380,7 +380,7 @@ err_claim:
 /**
  * ds_bts_release - stop BTS on all CPUs and give BTS back to perf
  *
- * The CPUs hand over their records before they stop.
+ * Each CPU hands over its records before it stops.
  *
  * Context: Process context, may sleep. The client must no longer call ds_bts_off().
  */

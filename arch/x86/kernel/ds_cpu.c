@@ -9,11 +9,11 @@
  *	base                  index       threshold           maximum
  *	 | rec | rec | ... | rec |            |    (room)        |
  *
- * If the buffer is circular (DS_BTS_CIRCULAR), the CPU wraps around and raises no interrupts. A
- * drain hands the records to the client, overwrites them with zeroes and resets the index to
- * base. If an NMI must drain the buffer, the NMI's entry code switches BTS off before perf's
- * handler runs. So the CPU stores only about a dozen branches of the NMI's entry code, and about
- * a dozen branches of the NMI's exit code:
+ * If the buffer is circular (DS_BTS_CIRCULAR), the index wraps around and the CPU raises no
+ * interrupts. A drain hands the records to the client, overwrites them with zeroes and resets the
+ * index to base. If an NMI must drain the buffer, the NMI's entry code switches BTS off before
+ * perf's handler runs. So the CPU stores only about a dozen branches of the NMI's entry code, and
+ * about a dozen of its exit code. An ordinary drain (left) and a drain in an NMI (right):
  *
  *	ds_bts_off()			exc_nmi()
  *	  ds_bts_drain(cause)		  ds_bts_nmi_enter()	clears TR
@@ -29,9 +29,9 @@
  * and finds the buffer full, that drain unmasks the PMI.
  *
  * The hardware may raise the PMI late, or raise a PMI for each record above the threshold. After
- * TR is cleared, the hardware may still store a few records. They are own records. While TR is
+ * TR is cleared, the hardware may still store a few records, which are own records. While TR is
  * set, the hardware may cache the index, so the driver writes the index only while TR is clear.
- * If a machine check clears TR, the next drain reports this.
+ * If a machine check clears TR, the next batch has @cleared set.
  *
  * Concurrency. Each CPU changes only its own struct ds_bts_cpu, DS area and DEBUGCTL, with
  * interrupts off. The only exceptions are @crash and @crash_nmi, which a crashing CPU sets for
@@ -43,9 +43,9 @@
  *
  * BTS does not record branches of SMM, SGX enclaves, or VMX guests. A VMX guest has its own
  * DEBUGCTL. A VM exit clears DEBUGCTL, so BTS does not record the host until KVM restores
- * DEBUGCTL. When the buffer is full, branches are lost. The driver reports the loss, but not
- * the number of lost branches. While KVM lends the PMU to a guest (mediated vPMU), LVTPC
- * contains the guest's vector, so BTS's PMI is lost, and the next drain takes the records.
+ * DEBUGCTL. When the buffer is full, branches are lost. The driver reports the loss, but not the
+ * number of lost branches. While KVM lends the PMU to a guest (mediated vPMU), LVTPC contains the
+ * guest's vector, so the driver gets no PMI, and the next drain takes the records.
  *
  * SDM vol. 3: "Branch Trace Store (BTS)", "BTS and DS Save Area", "DS Save Area", "Writing
  * the DS Interrupt Service Routine".
@@ -121,10 +121,10 @@ __ds_text bool ds_bts_off(void)
 }
 
 /*
- * Discard the records in the buffer. If the buffer was drained while BTS was off, these are
- * records of own branches, which the CPU stored late. Otherwise, the NMI that should have
- * drained these records has called no handlers (during a microcode update), or something other
- * than this driver has set TR.
+ * Discard the records in the buffer. If the buffer was drained while BTS was off, these are own
+ * records, which the CPU stored late. Otherwise, the buffer was not drained: either the NMI that
+ * should have drained it called no handlers (during a microcode update), or something other than
+ * this driver set TR.
  * Context: the same as for ds_bts_on(). This function must not be instrumented.
  */
 static __always_inline void ds_discard(struct ds_bts_cpu *c)
@@ -146,7 +146,7 @@ static __always_inline void ds_discard(struct ds_bts_cpu *c)
 }
 
 /**
- * ds_bts_on - let this CPU record again, as decided by the last ds_bts_ask()
+ * ds_bts_on - resume recording on this CPU, as decided by the last ds_bts_ask()
  *
  * Only a function in .text..ds may call this. The call must be the function's last step.
  *
@@ -163,7 +163,7 @@ __ds_text void ds_bts_on(void)
 	/* Reset the index before an NMI may use the buffer. */
 	barrier();
 	WRITE_ONCE(c->busy, DS_FREE);
-	/* From here on, the NMI of a crash is handled by ds_bts_nmi(), so check @crash only now. */
+	/* From here on, ds_bts_nmi() handles the NMI of a crash. Check for an earlier NMI. */
 	barrier();
 	if (READ_ONCE(c->crash)) {
 		WRITE_ONCE(c->ctl, 0);
@@ -181,9 +181,9 @@ __ds_text void ds_bts_on(void)
 
 /*
  * Switch BTS off if this NMI must drain. Also switch BTS off if this NMI interrupts a drain,
- * because that drain may not have switched BTS off yet. This function usually leaves BTS on. Then
- * the records of its branches are in the middle of a batch, where the driver cannot leave out own
- * records. So this function must not be in .text..ds, and its branches are not own branches.
+ * because that drain may not have switched BTS off yet. In other NMIs, BTS stays on, so the
+ * records of this function's branches are in the middle of a batch, where own records cannot be
+ * left out. So this function must not be in .text..ds, and its branches are not own branches.
  * Context: NMI, before RCU watches.
  */
 noinstr void __ds_bts_nmi_enter(void)
@@ -200,7 +200,7 @@ noinstr void __ds_bts_nmi_enter(void)
 }
 
 /*
- * End an NMI. The NMI then returns to @ip, or runs again because another NMI came meanwhile.
+ * End an NMI. exc_nmi() then returns to @ip, or starts again if another NMI came meanwhile.
  * Context: NMI, RCU does not watch.
  */
 noinstr void __ds_bts_nmi_leave(unsigned long ip)
@@ -234,8 +234,8 @@ __ds_text void ds_run(void *data)
 }
 
 /*
- * Unmask the PMI. While KVM lends the PMU to a guest, LVTPC has the guest's vector and mask, so do
- * not change LVTPC. Return: false if the PMI was not masked. Context: this CPU, interrupts off.
+ * Unmask the PMI, unless KVM lends the PMU to a guest: LVTPC then contains the guest's vector and
+ * mask. Return: true if this function has unmasked the PMI. Context: this CPU, interrupts off.
  */
 static bool ds_unmask_pmi(void)
 {
@@ -251,8 +251,8 @@ static bool ds_unmask_pmi(void)
  * The index has reached the threshold. If the PMI came during this drain, ds_bts_nmi() has set
  * @pmi to DS_PMI_SEEN. Otherwise, a PMI is still to come, so set @pmi to DS_PMI_DUE. But if the
  * buffer is full and the PMI is masked, the PMI was lost and no further PMI can come, so unmask
- * the PMI. In an NMI, a masked PMI need not be lost. The CPU takes a PMI that the APIC delivers
- * during an NMI only when the NMI ends.
+ * the PMI. In an NMI, a masked PMI may not be lost: the APIC may have delivered it already, and
+ * the CPU takes it when the NMI ends.
  */
 VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 {
@@ -276,7 +276,7 @@ static void ds_empty(struct ds_bts_cpu *c)
 	memset((void *)base, 0, end - base);
 	WRITE_ONCE(ds->bts_index, base);
 	c->end = base;
-	/* If a PMI came during this drain, the drain has taken the PMI's records, so clear @pmi. */
+	/* If a PMI came during this drain, the drain has handled its records, so clear @pmi. */
 	cmpxchg_local(&c->pmi, DS_PMI_SEEN, DS_PMI_NONE);
 }
 
@@ -317,8 +317,8 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 
 	ds_empty(c);
 	/*
-	 * If the buffer contains only own records at each PMI, traced code makes no progress. So
-	 * stop recording.
+	 * If each of the last DS_IDLE_PMIS PMIs found only own records, traced code makes no
+	 * progress. So stop recording.
 	 */
 	if (batch.stopped) {
 		WRITE_ONCE(c->ctl, 0);
@@ -355,7 +355,7 @@ void ds_bts_drain(enum ds_drain_cause cause)
  * ds_bts_ask - ask the client what to record of a task
  * @task: the current or the next task
  *
- * Nothing is recorded if this CPU's BTS is not used, or if recording has stopped.
+ * Nothing is recorded if this CPU's BTS is not used, or if recording has stopped (DS_IDLE_PMIS).
  *
  * Context: The same as for ds_bts_drain(), but not in an NMI. Call ds_bts_drain() first. This
  * function calls the client's turn().
@@ -373,7 +373,7 @@ void ds_bts_ask(struct task_struct *task)
 	if (!ds)
 		return;
 	WRITE_ONCE(c->ctl, c->idle_pmis < DS_IDLE_PMIS ? ctl : 0);
-	/* If the CPU must raise no interrupt, put the threshold beyond the maximum. */
+	/* If the CPU must not raise interrupts, put the threshold beyond the maximum. */
 	WRITE_ONCE(ds->bts_interrupt_threshold, ctl & DEBUGCTLMSR_BTINT ?
 		   ds->bts_buffer_base + size * ds_bts_get_threshold() :
 		   ds->bts_absolute_maximum + size);
@@ -385,9 +385,9 @@ void ds_bts_ask(struct task_struct *task)
  * PMI's handler drains the buffer. But another drain may take the records that raise the PMI. If
  * the PMI comes during that drain, this function sets @pmi to DS_PMI_SEEN, and the drain clears
  * @pmi. If the PMI comes after that drain, the drain has set @pmi to DS_PMI_DUE, and this
- * function clears @pmi. If no drain is running and this NMI is not the PMI, the branches of
- * this NMI may have reached the threshold. In this case, drain here, because their PMI is lost
- * if perf unmasks PMIs too late.
+ * function clears @pmi. If no drain is running, the buffer was below the threshold when this NMI
+ * began, but the NMI's own branches may have reached it. Then drain here, because their PMI is
+ * lost if it came before perf unmasked PMIs.
  * Context: NMI, after perf's handler, which has unmasked the PMI.
  */
 int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
@@ -417,8 +417,9 @@ int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 }
 
 /*
- * Claim the NMI that a crashing CPU has sent. Another NMI may come first, and deliver the records
- * that the crashing CPU has requested. So claim only an NMI that no other handler has claimed.
+ * Claim the NMI that a crashing CPU has sent. The driver cannot tell this NMI from another NMI
+ * that comes first and delivers the requested records. So claim only an NMI that no other handler
+ * has claimed.
  * Context: NMI.
  */
 int ds_bts_unknown_nmi(unsigned int type, struct pt_regs *regs)
@@ -431,10 +432,10 @@ int ds_bts_unknown_nmi(unsigned int type, struct pt_regs *regs)
 /**
  * ds_bts_emergency_stop - switch BTS off on this CPU, because a crash kernel starts
  *
- * Some crashes, for example an NMI of UV systems, start the crash kernel without an oops
- * or a panic. The page tables with which a crash kernel starts do not map the DS area.
+ * Some crashes, for example an NMI of UV systems, start the crash kernel without an oops or a
+ * panic. The first page tables of a crash kernel do not map the DS area, so BTS must be off.
  *
- * Context: Any, with interrupts off. This CPU does not return to what it did before.
+ * Context: Any, with interrupts off. This CPU never resumes the interrupted code.
  */
 void ds_bts_emergency_stop(void)
 {
@@ -456,9 +457,9 @@ void ds_bts_emergency_stop(void)
 #define DS_PROBE_LATE		64
 
 /*
- * Take a known branch @branches times, or until a PMI comes. Only NMIs take other branches
- * while BTS is on. Return: true if the buffer contains exactly one record, and this record
- * shows the known branch.
+ * Take a known branch @branches times, or until a PMI comes. While BTS is on, only NMIs take
+ * other branches. Return: true if the buffer contains exactly one record, and this record shows
+ * the known branch.
  */
 static __ds_text bool ds_probe_loop(struct ds_bts_cpu *c, u64 ctl, unsigned int branches)
 {
@@ -488,8 +489,8 @@ static bool ds_probe_pmi(struct ds_bts_cpu *c, u64 on)
 }
 
 /*
- * Discard the probe's records. After TR is cleared, the CPU may store a record late, or may
- * still store the next branches. So take some branches first.
+ * Discard the probe's records. After TR is cleared, the CPU may store a record late, or may still
+ * store a few more branches. So take some branches first.
  */
 static void ds_settle(struct ds_bts_cpu *c)
 {
@@ -563,7 +564,7 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
 }
 
 /**
- * ds_put_back - restore perf's BTS settings of this CPU
+ * ds_put_back - restore perf's BTS settings on this CPU
  * @c: the CPU's state
  *
  * This function clears TR even if something other than this driver, for example a hypervisor,

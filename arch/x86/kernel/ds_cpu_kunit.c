@@ -2,8 +2,8 @@
 /*
  * KUnit tests of the BTS driver: PMIs, NMIs and a crash, on the CPUs of this machine
  *
- * The suite is the driver's client: it claims BTS and counts the records of each CPU. A test
- * sends NMIs only to the CPU on which it runs.
+ * The suite is the driver's client: it claims BTS and counts the records of each CPU. Except for
+ * the NMIs of ds_bts_crash(), a test sends NMIs only to the CPU on which it runs.
  */
 
 #include <kunit/test.h>
@@ -24,7 +24,7 @@
  * @records:	the number of records
  * @discarded:	the number of discarded records
  * @interrupts:	the number of batches drained by an interrupt
- * @unknown:	the number of NMIs that no handler has claimed
+ * @unknown:	the number of NMIs that only ds_test_unknown() has claimed
  */
 struct ds_test_cpu {
 	unsigned int	records;
@@ -64,8 +64,8 @@ static const struct ds_bts_ops ds_test_ops = {
 };
 
 /*
- * Count an NMI that no other handler claims. This handler was registered first, so it runs before
- * the driver's handler. Do not count an NMI that the driver's handler will claim.
+ * Count an NMI that no other handler claims. This handler was registered before the driver's
+ * handler, and so runs first. Do not count an NMI that the driver's handler is about to claim.
  */
 static int ds_test_unknown(unsigned int type, struct pt_regs *regs)
 {
@@ -123,7 +123,7 @@ static noinline void ds_test_branches(unsigned long nr)
 		     : "+r" (nr) : : "cc");
 }
 
-/* If a drain takes the records that raise a PMI, the PMI is due, unless it has come. */
+/* If a drain takes the records that raise a PMI, the PMI is due, unless it has already come. */
 static void ds_test_pmi_due(struct kunit *test)
 {
 	struct ds_bts_cpu c = { };
@@ -137,8 +137,8 @@ static void ds_test_pmi_due(struct kunit *test)
 }
 
 /*
- * If a drain finds a full buffer and a masked PMI, the PMI was lost, so the drain unmasks PMIs. But
- * the drain does not change LVTPC while it contains a guest's entry.
+ * If a drain finds a full buffer and a masked PMI, the PMI was lost, so the drain unmasks PMIs.
+ * But while LVTPC contains a guest's entry, the drain does not change LVTPC.
  */
 static void ds_test_pmi_masked(struct kunit *test)
 {
@@ -167,8 +167,8 @@ static void ds_test_pmi_masked(struct kunit *test)
 }
 
 /*
- * If the records that raise a PMI are drained before the PMI comes, branches of the PMI's
- * handler must not raise the next interrupt. So the handler switches BTS off and drains.
+ * If the records that raise a PMI are drained before the PMI comes, branches of the PMI's handler
+ * must not raise the next interrupt. So the NMI's entry switches BTS off, and the handler drains.
  */
 static void ds_test_nmi_due(struct kunit *test)
 {
@@ -225,8 +225,8 @@ static void ds_test_nmi_other(struct kunit *test)
 
 /*
  * After a crash has switched BTS off, something other than the driver (for example a hypervisor)
- * sets TR. The next PMI switches BTS off. The driver does not claim a later NMI from another
- * source.
+ * sets TR. The next PMI must switch BTS off, and the driver must not claim a later NMI from
+ * another source.
  */
 static void ds_test_nmi_foreign(struct kunit *test)
 {
@@ -321,8 +321,8 @@ static void ds_test_crash_there(void *unused)
 }
 
 /*
- * While a CPU waits for a PMI, another CPU crashes. The NMI of the crash must not be mistaken
- * for the PMI, and must be claimed even if the first CPU has already drained by itself.
+ * While a CPU waits for a PMI, another CPU crashes. The NMI of the crash must not be mistaken for
+ * the PMI, and must be claimed even if the waiting CPU has already drained.
  */
 static void ds_test_crash_nmi(struct kunit *test)
 {
@@ -353,8 +353,8 @@ static void ds_test_crash_nmi(struct kunit *test)
 }
 
 /*
- * Another CPU crashes. Before its NMI arrives, this CPU raises a PMI. The driver must claim both
- * NMIs, but must not claim a third NMI.
+ * Another CPU crashes. Before that CPU's NMI arrives, this CPU raises a PMI. The driver must
+ * claim both NMIs, but must not claim a third NMI.
  */
 static void ds_test_crash_pmi(struct kunit *test)
 {

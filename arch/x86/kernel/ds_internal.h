@@ -18,20 +18,20 @@
 /* This value means "no address", because no instruction begins at this address. */
 #define DS_NOWHERE	ULONG_MAX
 
-/* The maximum number of records that are searched for the start, or the end, of an NMI. */
+/* The maximum number of records to search for an NMI's start, and also for its end (each). */
 #define DS_NMI_RECORDS	512U
 
 /* Recording stops after this many consecutive PMIs without records of traced code. */
 #define DS_IDLE_PMIS	16
 
-/* Which drain uses the buffer, if any. An NMI during such a drain does not touch the buffer. */
+/* The kind of drain that is using the buffer. An NMI during a drain does not touch the buffer. */
 enum ds_busy {
 	DS_FREE,
 	DS_BUSY,	/* a drain between ds_bts_off() and ds_bts_on() */
 	DS_BUSY_NMI,	/* an NMI's drain between ds_bts_nmi_enter() and ds_bts_nmi_leave() */
 };
 
-/* The state of a PMI if something other than its handler has drained the buffer. */
+/* The state of a PMI whose records were drained by something other than the PMI's handler. */
 enum ds_pmi {
 	DS_PMI_NONE,
 	DS_PMI_DUE,	/* the buffer is drained, but the PMI is still to come */
@@ -46,17 +46,17 @@ enum ds_pmi {
  * @end:	the index when BTS was last switched off; records beyond this index were stored
  *		afterwards
  * @back:	the return address of the last NMI whose handler drained, or DS_NOWHERE
- * @busy:	which drain uses the buffer
- * @pmi:	whether a PMI is still to come, or came during a drain: see enum ds_pmi
+ * @busy:	the kind of drain that is using the buffer
+ * @pmi:	whether a PMI is still to come or came during a drain; see enum ds_pmi
  * @interrupted: an NMI has interrupted code in .text..ds since the drain began
  * @crash:	set by a CPU that crashes, to request the records of this CPU
  * @crash_nmi:	set by a CPU that crashes; cleared when the NMI from that CPU arrives
  * @idle_pmis:	number of consecutive PMIs without records of traced code. When this number
  *		reaches DS_IDLE_PMIS, recording stops until the next ds_bts_update_all()
- * @strays:	number of own records, stored during the probe or after BTS was switched off,
- *		that are not reported yet
- * @discarded:	number of discarded records, found in the buffer when BTS was switched on,
- *		that are not reported yet
+ * @strays:	number of own records that the CPU stored during the probe or after BTS was
+ *		switched off, and that are not reported yet
+ * @discarded:	number of records that were discarded when BTS was switched on, and that are not
+ *		reported yet
  * @traits:	DS_TRAIT_*
  * @fault:	why this CPU's BTS is not used
  * @threshold:	perf's interrupt threshold, which is restored when perf gets BTS back

@@ -2,7 +2,7 @@
 /*
  * KUnit tests of the BTS driver: ds_records.c, and the handling of records in ds_cpu.c
  *
- * The file also contains the model that ds_kunit.h describes.
+ * This file also contains the model that ds_kunit.h describes.
  */
 
 #include <linux/slab.h>
@@ -68,7 +68,7 @@ u64 ds_test_place(void)
 	return (unsigned long)__ds_text_start;
 }
 
-/* Store a record that enters the section .text..ds. */
+/* Store the record of a branch into the section .text..ds. */
 void ds_test_enter(struct ds_test *t)
 {
 	ds_test_store(t, DS_TEST_KERNEL + 1, ds_test_place());
@@ -95,7 +95,7 @@ void ds_test_drain(struct ds_test *t)
 	ds_test_drain_late(t, 0);
 }
 
-/* Expect @nr records, numbered from @first. */
+/* Expect exactly @nr records, beginning with record @first. */
 void ds_test_expect(struct kunit *test, unsigned int first, unsigned int nr)
 {
 	struct ds_test *t = test->priv;
@@ -139,7 +139,7 @@ static void ds_test_linear(struct kunit *test)
 	}
 }
 
-/* When perf resets the index, records are lost only if TR is set. */
+/* If perf resets the index, records are lost only if TR is still set. */
 static void ds_test_put_back(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -162,7 +162,7 @@ static void ds_test_put_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_late(&t->cpu), 0);
 	ds_test_expect(test, 0, 70);
 
-	/* The end of a circular buffer that has not wrapped is still zero. */
+	/* If a circular buffer has not wrapped, its end is still zero. */
 	t->circular = true;
 	ds_test_start(t, 100, 0);
 	ds_test_store_nr(t, 70);
@@ -271,7 +271,7 @@ static void ds_test_wrap_own(struct kunit *test)
 	}
 }
 
-/* An own record is at the start or the end of a batch, and has an address in .text..ds. */
+/* Own records have an address in .text..ds, and are at the start or the end of a batch. */
 static void ds_test_place_only(struct kunit *test)
 {
 	struct ds_test *t = test->priv;

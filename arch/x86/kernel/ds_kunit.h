@@ -2,8 +2,8 @@
 /*
  * A model of the hardware, for the KUnit tests of the BTS driver
  *
- * The model fills a Debug Store. Record n leads from 1000 + n to 2000 + n in kernel space, so the
- * addresses identify the record. Some tests store records of other kinds between these records.
+ * The model fills a Debug Store. Record n leads from 1000 + n to 2000 + n, relative to
+ * DS_TEST_KERNEL, so its addresses identify the record. Some tests also store other records.
  */
 #ifndef _ARCH_X86_KERNEL_DS_KUNIT_H
 #define _ARCH_X86_KERNEL_DS_KUNIT_H
@@ -14,7 +14,7 @@
 
 #include "ds_internal.h"
 
-/* The number of slots in the model's buffer. It differs from the number in perf's buffer. */
+/* The number of slots in the model's buffer. It deliberately differs from perf's 2730. */
 #define DS_TEST_SLOTS	1001U
 
 #define DS_TEST_KERNEL	0xffffffff00000000UL

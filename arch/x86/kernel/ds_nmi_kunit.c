@@ -32,7 +32,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	ds_test_drain(t);
 	ds_test_expect(test, 0, 100);
 
-	/* Only the last 512 records are searched for the last branch to the entry point. */
+	/* The driver searches only the last 512 records for the last branch to the entry point. */
 	ds_test_nmi(t, 100, 10);
 	ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
 	ds_test_drain(t);
@@ -77,7 +77,7 @@ static void ds_test_nmi_wrong(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 0);
 }
 
-/* If BTS was off when an NMI came, the NMI's entry was not stored. Deliver all records. */
+/* If BTS was off when an NMI came, no record shows its entry. All records are delivered. */
 static void ds_test_nmi_off(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -89,7 +89,7 @@ static void ds_test_nmi_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own + t->batch.unsure, 0);
 }
 
-/* With FRED, all events share the entry points. The last branch to one of them is the NMI's. */
+/* With FRED, all events share the entry points. The last branch to them belongs to the NMI. */
 static void ds_test_nmi_entries(struct kunit *test)
 {
 	static void (*const entries[])(void) = {
@@ -131,7 +131,7 @@ static void ds_test_nmi_no_entry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 110);
 }
 
-/* With BTS_OFF_OS, a batch may begin and end with crossings of NMIs, or lack these crossings. */
+/* With BTS_OFF_OS, a batch may begin and end with the crossings of NMIs, or lack them. */
 static void ds_test_nmi_user(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -213,8 +213,8 @@ static void ds_test_nmi_head(struct kunit *test)
 }
 
 /*
- * If an NMI interrupts the section after BTS has been switched on, the branch out of the section
- * is stored after the branches of the NMI's exit.
+ * If an NMI interrupts code in .text..ds after BTS has been switched on, the branch out of
+ * .text..ds is stored after the branches of the NMI's exit.
  */
 static void ds_test_nmi_head_own(struct kunit *test)
 {
@@ -231,7 +231,7 @@ static void ds_test_nmi_head_own(struct kunit *test)
 	ds_test_expect(test, 13, 30);
 }
 
-/* An NMI comes after the branch into the section and before BTS is off. */
+/* An NMI comes after the branch into .text..ds and before BTS is off. */
 static void ds_test_interrupted(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -251,7 +251,7 @@ static void ds_test_interrupted(struct kunit *test)
 	}
 }
 
-/* A full buffer may lack the branch to the NMI's entry point, so do not search for it. */
+/* A full buffer may lack the branch to the NMI's entry point, so the search is skipped. */
 static void ds_test_full(struct kunit *test)
 {
 	struct ds_test *t = test->priv;

@@ -9,11 +9,11 @@
  *	 | slice[1]            | x | slice[0]                  |
  *
  * The hardware does not report a wrap. But drained records are zeroed, so a record in slot x
- * shows that the buffer is exactly full or has wrapped. The driver cannot distinguish these
- * two cases, and reports a wrap in both. It then drops record x, the oldest record, because a
- * reported wrap means that records are lost. A batch ends at @end, the index when BTS was
- * switched off. An own branch is a branch of the driver or of the tracer, and its record is an
- * own record. Each record after @end is an own record.
+ * shows that the buffer is exactly full or has wrapped. The driver cannot distinguish these two
+ * cases. In both cases, the driver drops record x, the oldest record, and reports a wrap. So a
+ * reported wrap always means that records are lost. A batch ends at @end, which was the index
+ * when BTS was switched off. An own branch is a branch of the driver or of the tracer, and its
+ * record is an own record. Each record after @end is an own record.
  *
  * While BTS is on, the driver and the tracer run only code in the section .text..ds, except in
  * NMIs. So the addresses of a record show whether the branch is an own branch. Own branches at
@@ -22,13 +22,13 @@
  * branch, too.
  *
  * If the handler of an NMI drains the buffer, the branches of the NMI's entry code and exit code
- * are own branches, too. The CPU stores at most DS_NMI_RECORDS records of each. The entry code
- * begins with the last branch to the kernel's NMI entry point. The exit code ends with the branch
- * back to the interrupted instruction. If the search for one of these two branches fails, the
- * searched records are delivered and counted in @unsure. The origin of the branch to the entry
- * point is not checked, because the origin may be wrong (erratum AAJ122). If the buffer is full,
- * there is no search for the branch to the entry point, because the NMI may have begun after the
- * last record was stored.
+ * are own branches, too. The CPU stores at most DS_NMI_RECORDS records of each of the two. The
+ * entry code begins with the last branch to the kernel's NMI entry point. The exit code ends with
+ * the branch back to the interrupted instruction. If the search for one of these two branches
+ * fails, the searched records are delivered and counted in @unsure. The driver does not compare
+ * the origin of the branch to the entry point with the interrupted address, because the origin
+ * may be wrong (erratum AAJ122). If the buffer is full, the driver does not search for the branch
+ * to the entry point, because the NMI may have begun after the last record was stored.
  */
 
 #include <linux/minmax.h>
@@ -60,7 +60,7 @@ unsigned int ds_slots(const struct debug_store *ds)
 	       sizeof(struct ds_bts_record);
 }
 
-/* Some CPUs wrap late, when they store the next record, so an index at the maximum means slot 0. */
+/* Some CPUs wrap only at the next record, so an index at the maximum means slot 0. */
 static unsigned int ds_next_slot(const struct debug_store *ds)
 {
 	u64 in = READ_ONCE(ds->bts_index) - ds->bts_buffer_base;
@@ -102,8 +102,8 @@ bool ds_has_records(const struct debug_store *ds)
 }
 
 /*
- * Return the number of records in @slice up to the last non-zero record. If perf resets the
- * index of a circular buffer that has not wrapped yet, the end of the buffer is still zero.
+ * Return the number of records in @slice up to the last non-zero record. If perf reset the index
+ * before a circular buffer wrapped, the end of the buffer is still zero.
  */
 static unsigned int ds_nr_stored(const struct ds_bts_slice *slice)
 {
@@ -138,7 +138,7 @@ void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 	batch->wrapped = true;
 	nr %= slots;
 	first = ds_next_slot(c->ds) + 1;
-	/* With late records, the CPU may wrap around even after BTS was switched off. */
+	/* Late records may wrap around even after BTS was switched off. */
 	last = first <= nr ? nr : slots;
 	batch->slice[0] = (struct ds_bts_slice){ rec + first, last - first };
 	batch->slice[0].nr = ds_nr_stored(&batch->slice[0]);
@@ -161,14 +161,14 @@ static unsigned int ds_skip_own(const struct ds_bts_batch *batch, unsigned int i
 
 /*
  * Return how many of @nr records to search for the branch at which an NMI begins or ends. With
- * BTS_OFF_OS, the CPU stores one record when an NMI begins, and one record when it ends.
+ * BTS_OFF_OS, the CPU stores at most one record of an NMI's entry, and one of its exit.
  */
 static unsigned int ds_nmi_window(const struct ds_bts_cpu *c, unsigned int nr)
 {
 	return min(nr, c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? 1 : DS_NMI_RECORDS);
 }
 
-/* Count the own records at the start of a batch. They are from the end of the previous drain. */
+/* Count the own records that the end of the previous drain left at the start of a batch. */
 static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_cpu *c)
 {
 	unsigned int head = ds_skip_own(batch, 0);
@@ -194,8 +194,8 @@ static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_
 
 /*
  * NMIs that interrupt a KVM guest have separate entry points. With FRED, NMIs share their entry
- * points with all other events. The last branch to an entry point belongs to the NMI, because
- * only a machine check or a data breakpoint can interrupt an NMI before BTS is off.
+ * points with all other events. The last branch to an entry point belongs to the NMI, unless a
+ * machine check or a data breakpoint interrupted the NMI before BTS was off.
  */
 static bool ds_is_nmi_entry(u64 addr)
 {
@@ -289,13 +289,13 @@ void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, unsigned
 	slice[0].rec += skip;
 	slice[1].nr -= head - skip;
 	slice[1].rec += head - skip;
-	/* If the last record was own, the branches that found no room were own, too. */
+	/* If the last record is an own record, the branches that found no room are own, too. */
 	if (end && ip == DS_NOWHERE)
 		batch->full = false;
 }
 
 /**
- * ds_cpl_trait - find out whether the CPU applies BTS_OFF_* to the CPL before or after a branch
+ * ds_cpl_trait - find out whether BTS_OFF_* test the CPL at a branch's origin or its target
  * @batch: records stored with BTS_OFF_OS set
  *
  * Return: DS_TRAIT_CPL_*, or 0 if the batch neither begins nor ends in the kernel.

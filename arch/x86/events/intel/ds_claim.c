@@ -2,9 +2,9 @@
 /*
  * Lend the Branch Trace Store (BTS) to a driver outside of perf
  *
- * BTS and PEBS share the Debug Store, which perf owns. perf's file ds.c, in this folder, maps
- * the buffers into the cpu_entry_area and sets DS_AREA on each CPU. A claim lends the BTS half
- * of the Debug Store to the driver in arch/x86/kernel/ds.c.
+ * BTS and PEBS share the Debug Store, which perf owns: ds.c in this folder maps the buffers into
+ * the cpu_entry_area and sets DS_AREA on each CPU. A claim lends the BTS half of the Debug Store
+ * to the driver in arch/x86/kernel/ds.c.
  */
 
 #include <linux/cpufeature.h>
@@ -16,10 +16,10 @@
 #include "../perf_event.h"
 
 /**
- * intel_ds_has_bts - report whether the CPU has a BTS that can be claimed
+ * intel_ds_has_bts - report whether the CPU has BTS and perf can lend it
  *
  * Context: Any, once the PMU is initialized.
- * Return: true if the CPU has a BTS with 64-bit records and perf drives the PMU.
+ * Return: true if the CPU has BTS with 64-bit records, and perf drives the PMU.
  */
 bool intel_ds_has_bts(void)
 {

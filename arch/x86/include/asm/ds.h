@@ -16,9 +16,9 @@ extern char __ds_text_start[], __ds_text_end[];
 #ifdef CONFIG_BTS_TRACER
 
 /*
- * This is the interface of the Branch Trace Store (BTS) driver. The bts tracer (the driver's
- * client) and exc_nmi() use this interface. The comment at the top of arch/x86/kernel/ds_cpu.c
- * explains how the driver works and which contexts may run concurrently.
+ * The interface of the Branch Trace Store (BTS) driver, for the bts tracer (the driver's client)
+ * and for exc_nmi(). The comment at the top of arch/x86/kernel/ds_cpu.c explains how the driver
+ * works and which contexts may run concurrently.
  */
 
 /**
@@ -44,11 +44,11 @@ static inline bool ds_is_user(u64 addr)
 
 /*
  * These bits choose what a CPU records. A side is user space or the kernel. A crossing is a
- * branch from one side to the other side, and belongs to both sides. By default the hardware
- * stores the branches of both sides, and the tracer leaves out the branches that belong only to
- * an unwanted side. With DS_BTS_CPL_FILTER, the driver sets BTS_OFF_OS or BTS_OFF_USR, so that
- * the hardware itself leaves out these branches, which saves time. But the hardware then also
- * leaves out the crossings in one direction. The CPU determines the direction.
+ * branch from one side to the other side, and belongs to both sides. By default, the hardware
+ * stores the branches of both sides, and the tracer drops the branches that belong only to an
+ * unwanted side. With DS_BTS_CPL_FILTER, the driver sets BTS_OFF_OS or BTS_OFF_USR, so the
+ * hardware does not even store these branches. This saves time, but the hardware then also leaves
+ * out the crossings in one direction. The direction depends on the CPU.
  */
 #define DS_BTS_OFF		0
 #define DS_BTS_USER		BIT(0)
@@ -60,11 +60,11 @@ static inline bool ds_is_user(u64 addr)
 
 /*
  * Limits of the threshold, which is the number of records per interrupt. perf's buffer has 2730
- * slots. The slots above the maximum threshold are room for the branches that the CPU takes
- * between the threshold and the moment at which BTS is off. After ds_bts_nmi_leave() has
- * switched BTS on, an NMI takes about a dozen branches. Sanitizers do not increase this number,
- * because they instrument neither the end of exc_nmi() nor assembly code. The minimum is several
- * times this number, so that these branches cannot raise the next interrupt.
+ * slots. The slots above the maximum threshold are room for the branches that the CPU takes after
+ * it has reached the threshold and before BTS is off. After ds_bts_nmi_leave() has switched BTS
+ * on, an NMI takes about a dozen more branches. Sanitizers do not increase this number, because
+ * they instrument neither the end of exc_nmi() nor assembly code. The minimum threshold is
+ * several times this number, so these branches alone cannot raise the next interrupt.
  */
 #define DS_BTS_MIN_THRESHOLD	64
 #define DS_BTS_MAX_THRESHOLD	2048
@@ -75,7 +75,7 @@ enum ds_drain_cause {
 	DS_DRAIN_SWITCH,	/* the CPU switches to another task */
 	DS_DRAIN_FLUSH,		/* another cause, for example a reader or new options */
 	DS_DRAIN_STOP,		/* recording ends */
-	DS_DRAIN_OFFLINE,	/* the CPU goes offline, or suspend, reboot or release begins */
+	DS_DRAIN_OFFLINE,	/* the CPU goes offline, or a suspend, reboot or release begins */
 	DS_DRAIN_CRASH,		/* the kernel oopses or panics */
 	DS_DRAIN_CAUSES
 };
@@ -91,14 +91,14 @@ struct ds_bts_slice {
  * @slice:	the records, oldest first; valid only during records(). The second slice
  *		has records only if the buffer has wrapped
  * @own:	number of own records, which the slices do not contain
- * @discarded:	number of records that were found in the buffer when BTS was switched on, and
- *		were discarded
- * @unsure:	number of records in the slices that may be the driver's own branches, because the
- *		driver did not find where an NMI's entry starts or where its exit ends
+ * @discarded:	number of records that were still in the buffer when BTS was switched on, and were
+ *		discarded
+ * @unsure:	number of records in the slices that may be own records, because the driver did
+ *		not find the start of an NMI's entry or the end of an NMI's exit
  * @cause:	why the buffer was drained
  * @full:	the buffer was full, so later branches were not stored
- * @wrapped:	earlier branches were overwritten, because the circular buffer has wrapped or
- *		because perf has reset the index
+ * @wrapped:	earlier branches were overwritten, because the circular buffer wrapped or because
+ *		perf reset the index
  * @cleared:	something, for example a machine check, switched BTS off in DEBUGCTL before the
  *		drain, so later branches were not stored
  * @stopped:	recording stops on this CPU, because the buffer contained only own records at
@@ -127,9 +127,9 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
 
 /*
  * While BTS is on, the driver and the tracer run only code in the section .text..ds, except in
- * NMIs. If traced code calls a function in this section, the function first switches BTS off,
- * and switches BTS on again before it returns. A branch that begins or ends in this section is
- * an own branch, which the trace does not contain. The section must not be probed, traced or
+ * NMIs. If traced code calls a function in this section, the function first switches BTS off, and
+ * switches BTS on again before it returns. Branches that begin or end in this section are own
+ * branches, which the trace does not contain. The section must not be probed, traced or
  * sanitized. Interrupts must be off before the section is entered, and must stay off until the
  * section is left. objtool checks that code in this section calls other code only between
  * ds_bts_pause() and ds_bts_resume().
@@ -166,8 +166,8 @@ void ds_bts_ask(struct task_struct *task);
  * @turn:	return what this CPU must record (DS_BTS_*) of the current task or, at a task
  *		switch, of the next task. Called with interrupts off, not from NMI, after the
  *		last record in the old mode and before the first record in the new mode
- * @pending:	return whether a flush must call @records on a CPU that records nothing. Called
- *		with preemption off
+ * @pending:	report whether a flush must call @records on @cpu even if @cpu records nothing.
+ *		Called with preemption off
  */
 struct ds_bts_ops {
 	void		(*records)(const struct ds_bts_batch *batch);
@@ -188,8 +188,8 @@ enum ds_fault {
 /* Behaviour that the SDM leaves open. The driver finds out how each CPU behaves. */
 #define DS_TRAIT_PMI_REPEATS	BIT(0)	/* a PMI for each record above the threshold */
 #define DS_TRAIT_PMI_ONCE	BIT(1)	/* a PMI only for the record at the threshold */
-#define DS_TRAIT_CPL_BEFORE	BIT(2)	/* BTS_OFF_* test the CPL before a branch */
-#define DS_TRAIT_CPL_AFTER	BIT(3)	/* BTS_OFF_* test the CPL after a branch */
+#define DS_TRAIT_CPL_BEFORE	BIT(2)	/* BTS_OFF_* test the CPL at a branch's origin */
+#define DS_TRAIT_CPL_AFTER	BIT(3)	/* BTS_OFF_* test the CPL at a branch's target */
 #define DS_TRAIT_CPL		(DS_TRAIT_CPL_BEFORE | DS_TRAIT_CPL_AFTER)
 
 bool ds_bts_available(void);
@@ -212,7 +212,7 @@ void __ds_bts_nmi_leave(unsigned long ip);
 
 /*
  * Call this when an NMI begins. This function switches BTS off if the NMI must drain, if the NMI
- * interrupts a drain, or if a drain has taken the records of a PMI that has not arrived yet.
+ * interrupts a drain, or if a PMI is still to come although its records were already drained.
  * While BTS is off, the branches of the NMI's handlers cannot raise the next interrupt.
  */
 static __always_inline void ds_bts_nmi_enter(void)
@@ -221,7 +221,7 @@ static __always_inline void ds_bts_nmi_enter(void)
 		__ds_bts_nmi_enter();
 }
 
-/* End an NMI that returns to @ip. Switch BTS on, unless the NMI has interrupted a drain. */
+/* End an NMI that returns to @ip. Undo ds_bts_nmi_enter(), unless the NMI interrupted a drain. */
 static __always_inline void ds_bts_nmi_leave(unsigned long ip)
 {
 	if (static_branch_unlikely(&ds_bts_key))
