@@ -22,7 +22,7 @@ struct task_struct;
  * @user_ip:	the task's address in user space, or 0 if the task has none
  * @kernel_ip:	the kernel address at which the task called the scheduler or was preempted; 0 if
  *		unknown, or if the task was returning to user space
- * @state:	the state as in sched_switch: TASK_*, or TASK_REPORT_MAX if the task was
+ * @state:	the state, encoded as in sched_switch: TASK_*, or TASK_REPORT_MAX if the task was
  *		preempted in the kernel
  * @voluntary:	the task waits for something, or has ended
  */
@@ -41,7 +41,7 @@ struct bts_departs {
  * @ino:	the file's inode, or 0 if there is no file
  * @maj:	major number of the file system's device
  * @min:	minor number of the file system's device
- * @path:	the path of the file, a name in brackets, //anon or //toolong
+ * @path:	the path of the file, or a name in brackets, or //anon, or //toolong
  * @build_id:	the build ID of the ELF file
  * @build_id_size: size of the build ID; 0 if the file has no build ID, or if the ID is not in
  *		memory
@@ -98,8 +98,8 @@ static __always_inline void bts_resume_maps(void)
 /*
  * If necessary, make a traced task wait until its trace has been read. Then show the mappings of
  * the task, unless they are already shown. If @regs is NULL, the caller is KVM's loop or
- * io_uring. It may hold locks, and the task is not about to return to user mode. In this case do
- * nothing, because the next drain makes the task call this function again.
+ * io_uring. The caller may hold locks, and the task is not about to return to user mode. So do
+ * nothing. The next drain makes the task call this function again.
  * Context: process context, interrupts on; with @regs, no lock is held. If TIF_NOTIFY_RESUME was
  * set, resume_user_mode_work() calls this function.
  */

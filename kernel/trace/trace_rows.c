@@ -16,7 +16,7 @@
  *
  * The print functions of the function_graph tracer consume entries, so iter->ent may be invalid
  * after such an entry has been printed. Only the callback rows() reads iter->ent, and the print
- * functions of events with this callback consume no entry.
+ * functions of events that have this callback do not consume entries.
  */
 unsigned int trace_rows(struct trace_iterator *iter)
 {
@@ -25,7 +25,7 @@ unsigned int trace_rows(struct trace_iterator *iter)
 
 	if (!event || !event->funcs->rows)
 		return 1;
-	/* The option "fields" prints the whole entry, unless another option takes precedence. */
+	/* The option "fields" prints the entry as one row, but bin, hex and raw take precedence. */
 	if ((iter->tr->trace_flags & (TRACE_ITER(FIELDS) | others)) == TRACE_ITER(FIELDS))
 		return 1;
 	return event->funcs->rows(iter);

@@ -4,10 +4,10 @@
  *
  * A signal is sent when poll() would report that the ring buffer is filled to buffer_percent. A
  * signal is also sent when a snapshot swaps the buffers, although there may be nothing to read.
- * After a signal, no further signal is sent until the reader has read. If the ring buffer is
- * then still filled to buffer_percent, the next signal is sent immediately. Otherwise, the next
- * signal is sent when new entries have filled the ring buffer to buffer_percent. So if a reader
- * does not read, it is not flooded with signals, even if each signal adds entries to the trace.
+ * After a signal, no further signal is sent until the reader has read. If the ring buffer is then
+ * still filled to buffer_percent, the next signal is sent immediately. Otherwise, the next signal
+ * is sent when new entries have filled the ring buffer to buffer_percent. So a reader that does
+ * not read is not flooded with signals, even if each signal adds entries to the trace.
  *
  *	fcntl(F_SETFL, O_ASYNC) -> trace_sigio_set() -\
  *	a read -> trace_sigio_arm() -------------------+-> ready? -> SIGIO
@@ -16,8 +16,8 @@
  *
  * Concurrency:
  *
- *	- trace_sigio_mutex protects @head and the iterator's pointer to struct trace_sigio. The
- *	  mutex also protects changes of @buffer and @queue.
+ *	- trace_sigio_mutex protects @head. The mutex is also held to change @buffer, @queue, and
+ *	  the iterator's pointer to struct trace_sigio.
  *	- Readers and trace_sigio_wake() write @sent. If a reader clears @sent while
  *	  trace_sigio_wake() sends a signal, the reader may get an extra signal, but never
  *	  misses a signal.
@@ -54,10 +54,9 @@ struct trace_sigio {
 static DEFINE_MUTEX(trace_sigio_mutex);
 
 /*
- * Report whether the reader has something to read. If the result is false and @table is not
- * NULL, the ring buffer calls trace_sigio_wake() when an entry is written or a snapshot swaps the
- * buffers. After a swap, the result is true, so that the reader reads the buffer that is live
- * now.
+ * Report whether the reader has something to read. If the result is false and @table is not NULL,
+ * the ring buffer calls trace_sigio_wake() when an entry is written or a snapshot swaps the
+ * buffers. After a swap, the result is true, so that the reader reads the new live buffer.
  */
 static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 {
@@ -156,7 +155,7 @@ static struct trace_sigio *trace_sigio_alloc(struct trace_iterator *iter)
  * @on:		the argument of fasync()
  *
  * Context: Process context.
- * Return: as fasync_helper().
+ * Return: the same as fasync_helper(), or -ENOMEM.
  */
 int trace_sigio_set(struct trace_iterator *iter, int fd, struct file *filp, int on)
 {

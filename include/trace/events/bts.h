@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * These events show that a task departs from a CPU or arrives at a CPU. The departures and
- * arrivals of a task alternate, even if the task changes its CPU. The task runs from an arrival
- * to its next departure. Documentation/trace/bts-internals.rst describes the fields.
+ * arrivals of a task alternate, even if the task moves to another CPU. The task runs from each
+ * arrival to the next departure. Documentation/trace/bts-internals.rst describes the fields.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM bts
