@@ -8,7 +8,7 @@
 
 #include "bts.h"
 
-/* Check which modes want a user branch, a kernel branch, and the two crossings. */
+/* Check in which modes user branches, kernel branches, and the two crossings are wanted. */
 static void bts_test_wanted(struct kunit *test)
 {
 	static const struct ds_bts_record user = { 0x401000, 0x7fffffffffff };
@@ -61,7 +61,7 @@ static struct trace_array *bts_test_array(struct kunit *test)
 	return tr;
 }
 
-/* After both PID lists are removed, ftrace's old decision on the next task has no effect. */
+/* If there are no PID lists, an earlier decision of ftrace on the next task has no effect. */
 static void bts_test_targets(struct kunit *test)
 {
 	struct trace_array *tr = bts_test_array(test);
@@ -217,7 +217,7 @@ static void bts_test_overrun(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
-/* If a loss is pending before a single branch, exactly two events are reserved. */
+/* For a pending loss and a single branch, exactly two events are reserved. */
 static void bts_test_last(struct kunit *test)
 {
 	static const struct ds_bts_record rec = { 0x401000, 0x402000 };
@@ -236,7 +236,7 @@ static void bts_test_last(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
-/* If a trace is from another boot, only addresses in kernel text are corrected. */
+/* In a trace from another boot, only addresses in kernel text are corrected. */
 static void bts_test_text(struct kunit *test)
 {
 	const unsigned long here = (unsigned long)_stext + 0x100;
@@ -252,7 +252,7 @@ static void bts_test_text(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bts_text_here(tr, here + delta), here);
 }
 
-/* If BTS is busy on this CPU, __bts_resume_user() leaves mmap_lock to its caller. */
+/* If BTS is busy on this CPU, the caller of __bts_resume_user() must release mmap_lock. */
 static __ds_text unsigned long bts_test_resume_busy(bool locked)
 {
 	unsigned long ret = 0;

@@ -32,7 +32,7 @@ static const u8 output_code[] = {
  * @tr:		the iterator's instance, which has only a ring buffer
  * @seed:	state of the random numbers
  * @entry:	the entry
- * @room:	the entry's bytes and the following bytes
+ * @room:	the memory of the entry and of the bytes after it
  */
 struct output_test {
 	struct trace_iterator	iter;
@@ -89,7 +89,7 @@ static void output_pack(struct output_test *t, u64 seq)
 	memcpy(pack->code, output_code, sizeof(output_code));
 }
 
-/* Make the next entry a loss of @count branches, before which @seq branches were taken. */
+/* Make the next entry a loss of @count branches, after @seq other branches. */
 static void output_loss(struct output_test *t, u64 seq, u64 count)
 {
 	struct bts_lost_entry *lost = &t->entry.lost;
@@ -275,7 +275,7 @@ static void output_overwrite(struct kunit *test)
 	KUNIT_ASSERT_GT(test, ring_buffer_overrun_cpu(buffer, t->iter.cpu), 0);
 }
 
-/* If entries were overwritten, the first entry shows this loss, even if it is itself a loss. */
+/* The first row reports overwritten entries, even if the first remaining entry is a loss. */
 static void output_test_overwritten(struct kunit *test)
 {
 	struct output_test *t = test->priv;
@@ -369,7 +369,7 @@ static struct trace_event_call *output_find_call(const char *name)
 	return NULL;
 }
 
-/* The size of a build ID in a damaged bts_map entry has no effect. */
+/* If a damaged bts_map entry has a huge build ID size, only BUILD_ID_SIZE_MAX bytes are shown. */
 static void output_test_map(struct kunit *test)
 {
 	static const char wanted[] =
@@ -392,7 +392,7 @@ static void output_test_map(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, strstr(output_text(t, 0), wanted));
 }
 
-/* Even if a print function has consumed the entry, the next row is in the next entry. */
+/* If a print function has consumed its entry, that entry counts as one row. */
 static void output_test_consumed(struct kunit *test)
 {
 	struct output_test *t = test->priv;

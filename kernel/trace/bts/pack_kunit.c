@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the coder of packed branches: the decoder returns each branch that was
- * encoded. The tests in unpack_kunit.c decode packs that no coder writes.
+ * KUnit tests of the coder of packed branches: the decoder must return exactly the branches that
+ * were encoded. The tests in unpack_kunit.c decode packs that no coder writes.
  *
  * In tools/tracing/bts/tests, both files of test cases are also built with a small replacement
  * for KUnit, so that the test cases can run on a host under the compiler's sanitizers.
@@ -193,7 +193,7 @@ static void bts_pack_test_one(struct kunit *test)
 	}
 }
 
-/* A pack begins with the prediction 0 -> 0, but the trace may also contain a branch 0 -> 0. */
+/* At the start of a pack, the branch 0 -> 0 is predicted. This branch may also really occur. */
 static void bts_pack_test_zero(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -204,7 +204,7 @@ static void bts_pack_test_zero(struct kunit *test)
 		t->nr = 0;
 		for (i = 0; i < round; i++)
 			bts_pack_put(t, 0, 0);
-		/* This branch is followed by one branch, then by another one, then by 0 -> 0. */
+		/* Three different branches follow this branch. The third one is 0 -> 0. */
 		bts_pack_put(t, 0x1000, 0x1008);
 		bts_pack_put(t, 0x1010, 0x1000);
 		pack_repeat(t, round);
@@ -322,7 +322,7 @@ static void pack_repeat_times(struct pack_test *t, unsigned int i, unsigned int 
 		pack_repeat(t, i);
 }
 
-/* Encode runs of any length, before each kind of token and at the end of a pack. */
+/* Encode runs of various lengths, before each kind of token and at the end of a pack. */
 static void bts_pack_test_runs(struct kunit *test)
 {
 	static const unsigned int runs[] = {
@@ -337,7 +337,7 @@ static void bts_pack_test_runs(struct kunit *test)
 		pack_repeat_times(t, 0, runs[i]);
 		x = t->nr;
 		bts_pack_put(t, 0x1010, 0x1000);
-		/* If branch 0 follows itself again, it is encoded as @other, then predicted. */
+		/* When branch 0 follows itself again, it is encoded as @other, then predicted. */
 		pack_repeat_times(t, 0, 2 + runs[i]);
 		pack_repeat(t, x);
 		pack_repeat_times(t, 0, 2 + runs[i]);
@@ -391,7 +391,7 @@ static void bts_pack_test_other(struct kunit *test)
 	bts_pack_put(t, 0x100c, 0x1000);
 	len = bts_pack_one(test);
 	for (i = 0; i < 200; i++) {
-		/* A predicted branch and @other take one byte together. */
+		/* A predicted branch and @other together take one byte. */
 		pack_repeat(t, 0);
 		pack_repeat(t, i & 1 ? 3 : 1);
 	}
@@ -489,7 +489,7 @@ static void bts_pack_test_max(struct kunit *test)
 	bts_pack_expect(test, bts_coder_end(&t->c), 0, i);
 }
 
-/* The encoded bytes are the same whether branches are added one by one or together. */
+/* The encoded size is the same whether branches are added one by one or together. */
 static void bts_pack_test_add(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
