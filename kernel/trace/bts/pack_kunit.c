@@ -489,7 +489,7 @@ static void bts_pack_test_max(struct kunit *test)
 	bts_pack_expect(test, bts_coder_end(&t->c), 0, i);
 }
 
-/* The encoded size is the same whether branches are added one by one or together. */
+/* The code is the same whether branches are added one by one or together. */
 static void bts_pack_test_add(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -499,7 +499,8 @@ static void bts_pack_test_add(struct kunit *test)
 	for (step = 1; step < 40; step++) {
 		bts_pack_walk(t, 300, 5);
 		len = bts_pack_one(test);
-		memcpy(t->code + len, t->code, len);
+		KUNIT_ASSERT_LT(test, len, MAX_CODE / 2);
+		memcpy(t->code + MAX_CODE / 2, t->code, len);
 		bts_coder_begin(&t->c, t->code, 4040);
 		for (i = 0; i < t->nr; i += n) {
 			n = min(step, t->nr - i);
@@ -510,6 +511,7 @@ static void bts_pack_test_add(struct kunit *test)
 			n++;
 		}
 		KUNIT_ASSERT_EQ(test, len, bts_coder_end(&t->c));
+		KUNIT_EXPECT_MEMEQ(test, t->code + MAX_CODE / 2, t->code, len);
 		KUNIT_ASSERT_EQ(test, t->c.nr, t->nr);
 		bts_pack_expect(test, len, 0, t->nr);
 	}
