@@ -8,9 +8,9 @@
  *	prog-74  [001] d.Z..  3.141592: 0x401004 -> 0x401020
  *	prog-74  [001] d.Z..  3.141593: do_syscall_64+0x6f/0x140 -> ...
  *
- * Each CPU writes records of its branches into its DS buffer (asm/ds.h). When this buffer is
- * nearly full, or when its records are needed earlier, the records are drained into ftrace's
- * ring buffer. Each record becomes one entry (struct bts_branch_entry) or, with bts-pack, a
+ * Each CPU writes records of its branches into its DS buffer (asm/ds.h). When the number of
+ * records reaches the threshold, or when the records are needed earlier, they are drained into
+ * ftrace's ring buffer. Each record becomes one entry (struct bts_branch_entry) or, with bts-pack,
  * part of a pack:
  *
  *	branch -> DS buffer -> threshold: NMI ----------\
@@ -18,20 +18,20 @@
  *	                    -> read, stop, new targets -/               |
  *	            trace, trace_pipe <- ring buffer <- bts_deliver() <-/
  *
- * The filters in filter.c decide which tasks and which branches are recorded. A probe of
- * sched_switch drains the records of the leaving task, so that each entry has the right PID.
- * The probe also switches the hardware on or off for the next task. The tracer keeps no state
- * per task. If no instance wants the leaving or the next task, the probe only reads ftrace's
- * decision on the next task. With bts-cpl-filter, the hardware does not store the branches of
- * the unwanted side. With bts-circular, the hardware overwrites old branches.
+ * filter.c selects the tasks and the branches to record. A probe on sched_switch drains the
+ * records of the leaving task, so that each entry has the right PID. The probe also switches the
+ * hardware on or off for the next task. The tracer keeps no state per task. If no instance wants
+ * either task, the probe usually only reads ftrace's decision on the next task. With
+ * bts-cpl-filter, the hardware does not store the branches of the unwanted side. With
+ * bts-circular, the hardware overwrites old branches.
  *
  * Each file calls only functions of files below it in this list:
  *
  *	bts.c		tasks, options, batches
- *	sync.c		brings the ring buffer up to date; start and stop
- *	map.c		mappings		filter.c
- *	block.c		tasks wait		sched.c  switches
- *	write.c		branches, packs and losses into the ring buffer,
+ *	sync.c		brings the ring buffer up to date; starts and stops recording
+ *	map.c		mappings		filter.c  selection
+ *	block.c		makes tasks wait	sched.c   task switches
+ *	write.c		writes branches, packs and losses into the ring buffer
  *	hold.c		or into a backlog	departs.c
  *	loss.c		counters		event.c  pack.c  reader.c
  *	arch/x86/kernel/ds*.c	the hardware
@@ -39,9 +39,10 @@
  * In addition, output.c prints entries with the help of unpack.c, and stats.c implements the
  * tracefs files.
  *
- * Each trace instance that chooses the tracer has its own settings and counters (struct
+ * Each trace instance that chooses the tracer has its own options and counters (struct
  * bts_instance). The first instance claims the hardware, and the last one releases it. A CPU
- * records each branch that any instance wants, and delivers it only to such instances.
+ * records each branch that at least one instance wants, and delivers the branch only to the
+ * instances that want it.
  *
  * Each row shows the time and the context of the drain, not of the branch.
  *
@@ -52,23 +53,23 @@
  *	  bts_records() in itself or in bts_turn(). So an instance's data for a CPU (struct
  *	  bts_cpu) has one writer at a time. Other CPUs read this structure with READ_ONCE() and
  *	  may miss the latest batch.
- *	- In bts_cpu.mode, bts_turn() stores what an instance records of a CPU's task. Before
- *	  the driver calls bts_turn(), it passes all earlier records to bts_records(). So
- *	  when bts_records() reads the mode, it is the mode in which the batch was recorded.
- *	- The list bts_instances is changed under trace_types_lock and read under RCU. In an
- *	  NMI, disabled interrupts act as the read lock. An instance that switches to another
- *	  tracer is removed from the list, and is reset or freed after a grace period.
- *	- The options and bts_instance.tracing are written under trace_types_lock and read in
- *	  any context. After each write under this lock, ds_bts_update_all() interrupts the
- *	  CPUs, and returns when each CPU uses the new value. There are two exceptions. A trigger
- *	  may set bts_instance.tracing, and a crash may clear this flag. Both write the flag
- *	  without the lock and in any context (sync.c).
+ *	- bts_turn() stores in bts_cpu.mode what an instance records of the CPU's task. Before the
+ *	  driver calls bts_turn(), it passes all earlier records to bts_records(). So bts_records()
+ *	  always finds the mode in which the batch was recorded.
+ *	- The list bts_instances is changed under trace_types_lock and read under RCU. An NMI needs
+ *	  no rcu_read_lock(), because interrupts are off. An instance that switches to another
+ *	  tracer leaves the list, and is not reset or freed until a grace period has passed.
+ *	- The options and bts_instance.tracing are written under trace_types_lock and read in any
+ *	  context. After each such write, the writer calls ds_bts_update_all(), which interrupts
+ *	  all CPUs and returns once every CPU uses the new value. There are two exceptions:
+ *	  bts_sync_on() sets bts_instance.tracing, and bts_crash() clears it, without the lock and
+ *	  in any context.
  *
- * Losses. Each branch that is not delivered is counted. As soon as the ring buffer has room,
- * an entry about the loss (struct bts_lost_entry) is written before the next branches. The
- * causes are in enum bts_lost_cause. If the DS buffer is full or has wrapped, the number of
- * lost branches is unknown. With "overwrite", the ring buffer drops old entries and reports
- * this loss itself. With bts-block, the traced tasks wait for the reader: see block.c.
+ * Losses. Each loss is counted. As soon as the ring buffer has room, an entry about the loss
+ * (struct bts_lost_entry) is written before any later branch. The causes are in enum
+ * bts_lost_cause. If the DS buffer is full or has wrapped, the number of lost branches is unknown.
+ * With "overwrite", the ring buffer drops old entries and reports this loss itself. With
+ * bts-block, the traced tasks wait for the reader: see block.c.
  *
  * The branches that the tracer cannot see are listed in ds_cpu.c and
  * Documentation/trace/bts.rst.
@@ -92,16 +93,16 @@
 LIST_HEAD(bts_instances);
 
 /*
- * The PID of the task whose branches this CPU records. This PID may differ from current->pid.
- * During a task switch, bts_turn() starts to record the next task while current is still the
- * previous task. An NMI may drain the buffer at that moment.
+ * The PID of the task whose branches this CPU records. This PID may differ from current->pid: when
+ * bts_turn() selects the next task of a task switch, current is still the previous task, and an
+ * NMI may drain the buffer before current changes.
  */
 static DEFINE_PER_CPU(pid_t, bts_pid);
 
-/* The task with this PID. Stale after a switch between unwanted tasks, which skips bts_turn(). */
+/* The task with PID bts_pid. Both are stale after a switch between unwanted tasks. */
 static DEFINE_PER_CPU(struct task_struct *, bts_task);
 
-/* True if this CPU records nothing, because no instance wants the task that runs on the CPU. */
+/* True if no instance wants this CPU's current task, so that the CPU records nothing. */
 static DEFINE_PER_CPU(bool, bts_unwanted);
 
 static struct tracer_opt bts_opts[] = {
@@ -133,7 +134,8 @@ static struct tracer_flags bts_flags = {
 
 /*
  * Decide what an instance records of @task. If @switches is true, also write the rows about the
- * switch. Return: the instance's mode, which may include switches and mappings without a side.
+ * task switch. Return: the instance's mode, which may request task switches and mappings even if
+ * it includes neither side.
  */
 static unsigned int bts_turn_instance(struct bts_instance *b, struct task_struct *task,
 				      bool switches)
@@ -157,9 +159,9 @@ static unsigned int bts_turn_instance(struct bts_instance *b, struct task_struct
 /*
  * Prepare to record the next task, or the current task in a new mode. The driver calls this
  * function.
- * Return: what the hardware must record of the task: each side that at least one instance wants,
- * and DS_BTS_CPL_FILTER or DS_BTS_CIRCULAR if each instance that wants a side has set it.
- * Context: this CPU, interrupts off, between the records of two tasks or modes.
+ * Return: each side that at least one instance wants. DS_BTS_CPL_FILTER is also returned if all
+ * instances that want any side have set it. The same applies to DS_BTS_CIRCULAR.
+ * Context: interrupts off; after the last record in the old mode, before the first in the new.
  */
 static unsigned int bts_turn(struct task_struct *task)
 {
@@ -182,7 +184,7 @@ static unsigned int bts_turn(struct task_struct *task)
 	return modes ? modes | less : DS_BTS_OFF;
 }
 
-/* Count the losses after a batch. If a CPU stops recording, it stops for all instances. */
+/* Count the losses after a batch. A stop affects even instances that do not want the task. */
 static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 			   pid_t pid)
 {
@@ -264,7 +266,7 @@ static bool bts_pending(int cpu)
 
 /*
  * Save the name of the current task, so that rows can show it. Do not use
- * tracing_start_cmdline_record(), which would add a probe to every task switch. Disable
+ * tracing_start_cmdline_record(), which would run a probe at every task switch. Disable
  * preemption, because ftrace asserts that preemption is off, and lockdep may not know that
  * interrupts are off.
  */
@@ -283,13 +285,13 @@ static void bts_save_name(void)
  */
 static void bts_records(const struct ds_bts_batch *batch)
 {
-	/* Read the flags once, so that all branches of the batch have the same flags. */
+	/* Read the context once, so that all branches of the batch show the same context. */
 	unsigned int trace_ctx = tracing_gen_ctx();
 	struct bts_instance *b;
 
 	for_each_bts_instance(b)
 		bts_deliver_batch(b, batch, trace_ctx);
-	/* KVM's loop clears TIF_NOTIFY_RESUME without writing the rows of the task's mappings. */
+	/* KVM's loop may clear TIF_NOTIFY_RESUME before the mappings are shown, so set it again. */
 	if (batch->cause != DS_DRAIN_SWITCH && this_cpu_read(bts_maps_due))
 		bts_check_task(current);
 	bts_save_name();
@@ -323,7 +325,7 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 }
 
 /*
- * When this probe runs, ftrace's PID lists are up to date, because ftrace's probes run earlier.
+ * ftrace's probes run before this probe, so ftrace's PID lists are already up to date.
  * Context: the same as for sched_exec_pid_tp, so interrupts are off and tasklist_lock is held.
  */
 static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *leader,
@@ -339,7 +341,7 @@ static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *leader,
 
 /* Unless noted otherwise, ftrace calls the following functions with trace_types_lock held. */
 
-/* The text in error_log for each enum ds_fault and enum bts_err. */
+/* The texts for enum ds_fault and enum bts_err in error_log. */
 VISIBLE_IF_KUNIT const char *bts_errs[BTS_ERRS] = {
 	[DS_FAULT_NO_AREA]	= "The CPU has no DS area",
 	[DS_FAULT_REFUSED]	= "The CPU refuses BTS in DEBUGCTL",
@@ -351,7 +353,7 @@ VISIBLE_IF_KUNIT const char *bts_errs[BTS_ERRS] = {
 	[BTS_ERR_NO_MAPS]	= "bts-map does not work with PREEMPT_RT",
 };
 
-/* Set or clear an option. Records stored before this are delivered with the old options. */
+/* Set or clear an option. Records that were stored earlier are delivered with the old options. */
 static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 {
 	bool chosen = tr->bts && tr->bts->chosen;
@@ -376,7 +378,7 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 			return ret;
 	}
 
-	/* While bts-map was off, processes may have made mappings that were not shown. */
+	/* Processes may have made mappings while bts-map was off, so show all mappings again. */
 	if (set && bit == BTS_OPT_MAP)
 		bts_map_forget(tr->bts);
 	WRITE_ONCE(tr->current_trace_flags->val, set ? old_flags | bit : old_flags & ~bit);
@@ -449,7 +451,7 @@ static struct bts_instance *bts_alloc(struct trace_array *tr)
 }
 
 /**
- * trace_bts_free - free a trace array's data of this tracer before the trace array is removed
+ * trace_bts_free - free the tracer's data of a trace array that is about to be removed
  * @tr: the trace array, whose current tracer must not be bts
  */
 void trace_bts_free(struct trace_array *tr)
@@ -476,7 +478,7 @@ static void bts_prepare(struct trace_array *tr)
 	struct bts_instance *b = tr->bts;
 	int cpu;
 
-	/* Let no CPU come online, because this loop could overwrite its packer and backlog. */
+	/* Block CPU hotplug, because this loop could overwrite a new CPU's packer and backlog. */
 	guard(cpus_read_lock)();
 	for_each_possible_cpu(cpu) {
 		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
@@ -532,7 +534,7 @@ err_map:
 	return ret;
 }
 
-/* Release the hardware if no instance is left. On return, no CPU uses the removed instance. */
+/* Release the hardware if no instance needs it. On return, no CPU uses the removed instance. */
 static void bts_release(void)
 {
 	if (!list_empty(&bts_instances)) {
@@ -553,7 +555,7 @@ static void bts_free_memory(struct bts_instance *b)
 	bts_free_packers(b);
 }
 
-/* Do the steps that can fail first, so that a failure changes nothing. */
+/* First do the steps that can fail, so that a failure changes nothing. */
 static int bts_init(struct trace_array *tr)
 {
 	int ret = -ENOMEM;

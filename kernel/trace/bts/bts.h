@@ -2,7 +2,7 @@
 #ifndef _LINUX_KERNEL_TRACE_BTS_H
 #define _LINUX_KERNEL_TRACE_BTS_H
 
-/* Declarations that the files of the branch tracer share. For a description, see bts.c. */
+/* Declarations shared by the files of the branch tracer. bts.c describes the design. */
 
 #include <linux/bts_events.h>
 #include <linux/irq_work.h>
@@ -17,10 +17,10 @@
 #include "event.h"
 
 /*
- * The reasons why branches or rows are missing from the trace. A bts_lost entry contains a
- * cause BTS_LOST_*. Entries never contain a cause BTS_GONE_*, because such losses are found
- * only when the trace is read. Traces and tools contain the numbers of the causes, so the
- * numbers must never change. A new cause gets the next free number.
+ * The reasons why branches or rows are missing from the trace. The causes BTS_LOST_* are stored in
+ * bts_lost entries. The causes BTS_GONE_* are never stored, because these losses are found only
+ * when the trace is read. Traces and tools contain the numbers of the causes, so the numbers must
+ * never change. A new cause gets the next free number.
  */
 enum bts_lost_cause {
 	BTS_LOST_RING_BUFFER	= 0,	/* the ring buffer had no room */
@@ -32,7 +32,7 @@ enum bts_lost_cause {
 	BTS_LOST_DEAD		= 6,	/* the CPU's BTS does not work */
 	BTS_GONE_OVERWRITTEN	= 7,	/* the ring buffer has overwritten entries */
 	BTS_GONE_DAMAGED	= 8,	/* an entry cannot be read */
-	BTS_LOST_LATE		= 9,	/* found in the DS buffer when BTS went on */
+	BTS_LOST_LATE		= 9,	/* found in the DS buffer when BTS was switched on */
 	BTS_LOST_ROWS		= 10,	/* no room for non-branch rows */
 	BTS_LOST_CANNOT_WAIT	= 11,	/* ring buffer full, and the task cannot wait */
 	BTS_LOST_CAUSES
@@ -40,7 +40,7 @@ enum bts_lost_cause {
 
 /**
  * union bts_entry - an entry that is written or held
- * @ent:	the header; a non-branch row has the type of the row's event
+ * @ent:	the header; if its type is none of the following, the entry is a non-branch row
  * @branch:	for the type TRACE_BTS
  * @pack:	for the type TRACE_BTS_PACK; the encoded branches follow
  * @lost:	for the type TRACE_BTS_LOST
@@ -55,16 +55,15 @@ union bts_entry {
 #define BTS_PACK_HEAD	offsetof(struct bts_pack_entry, code)
 
 /*
- * The maximum size of an entry. Sub-buffers may become smaller while entries are held. So each
- * entry must fit into the smallest sub-buffer, which is one page including its header.
+ * The maximum size of an entry. Sub-buffers may shrink while entries are held, so each entry must
+ * fit into the smallest possible sub-buffer, which is one page including its header.
  */
 #define BTS_ENTRY_MAX	(PAGE_SIZE - 64)
 
 /**
- * struct bts_cause - the names of a cause of losses
+ * struct bts_cause - how a cause of losses is shown
  * @text:	the text that the trace shows
- * @stat:	the name of the counter in bts_stats; NULL if the loss is found when the trace
- *		is read
+ * @stat:	the name of the counter in bts_stats; NULL for BTS_GONE_*
  */
 struct bts_cause {
 	const char	*text;
@@ -72,7 +71,7 @@ struct bts_cause {
 };
 
 /**
- * struct bts_loss - the losses of an instance on a CPU, for one cause
+ * struct bts_loss - an instance's losses on one CPU from one cause
  * @total:	the number of branches or rows lost since the instance chose the tracer; a
  *		loss of unknown size counts as 1
  * @count:	the number of lost branches that the trace does not show yet
@@ -84,25 +83,25 @@ struct bts_loss {
 	bool		unknown;
 };
 
-/* The value of @oldest in struct bts_hold if the backlog is empty. */
+/* The value of bts_hold.oldest while the backlog is empty. */
 #define BTS_NONE_HELD	U64_MAX
 
 /**
  * struct bts_counts - the counters of bts_stats, since the instance chose the tracer
- * @records:	records read out of the DS buffer, for any instance
+ * @records:	records read from the DS buffer, including those that only other instances want
  * @delivered:	records written into the instance's ring buffer
  * @filtered:	records left out because of bts-user, bts-kernel or the event filter, or
  *		because only other instances wanted the task
- * @own:	own records, which are left out
+ * @own:	records of own branches, which are never delivered
  * @dropped_off: records dropped because the ring buffer, or its part for this CPU, was off
- * @unsure:	delivered or filtered records that may be own records, because the driver did not
- *		find where an NMI's entry starts or where its exit ends
+ * @unsure:	delivered or filtered records that may be of own branches, because the driver did
+ *		not find where an NMI's entry starts or where its exit ends
  * @drains:	drains of the DS buffer, by cause
  * @packs:	packs written
  * @pack_bytes:	size of these packs in the ring buffer
  * @rows:	non-branch rows (of bts-sched and bts-map) written
- * @blocked:	how often a task has waited for room
- * @blocked_ns:	total time of these waits
+ * @blocked:	number of times that a task has waited for room
+ * @blocked_ns:	total time of these waits, in nanoseconds
  */
 struct bts_counts {
 	u64	records;
@@ -120,11 +119,11 @@ struct bts_counts {
 };
 
 /**
- * struct bts_losses - an instance's losses on a CPU (loss.c)
+ * struct bts_losses - an instance's losses on one CPU (loss.c)
  * @cause:	the losses of each cause
  * @pending:	there are losses that the trace does not show yet
  * @pid:	the task of the last lost branch or row
- * @refusals:	the last known number of entries for which the ring buffer had no room
+ * @refusals:	the latest result of bts_refusals()
  */
 struct bts_losses {
 	struct bts_loss	cause[BTS_LOST_CAUSES];
@@ -137,8 +136,8 @@ struct bts_packer;
 
 /**
  * struct bts_writer - state for writing into the ring buffer (write.c)
- * @ent:	the header of a batch's entries
- * @buffer:	the ring buffer of the batch
+ * @ent:	the header for the entries of the current batch
+ * @buffer:	the ring buffer for the current batch or row
  * @packer:	packs branches; NULL until bts-pack is set
  */
 struct bts_writer {
@@ -148,7 +147,7 @@ struct bts_writer {
 };
 
 /**
- * struct bts_hold - entries for which the ring buffer had no room yet (hold.c)
+ * struct bts_hold - the entries that a CPU holds for an instance (hold.c)
  * @backlog:	the queue of the entries; allocated when bts-block is set
  * @branches:	the number of branches in the entries
  * @rows:	the number of non-branch rows among the entries
@@ -171,8 +170,8 @@ struct bts_hold {
 
 /**
  * struct bts_cpu - an instance's data for a CPU
- * @mode:	the instance's options if the instance records the CPU's current task;
- *		otherwise DS_BTS_OFF
+ * @mode:	DS_BTS_OFF if the instance does not record the CPU's current task; otherwise the
+ *		instance's options
  * @counts:	the counters
  * @loss:	the losses
  * @write:	the state for writing
@@ -195,15 +194,15 @@ struct bts_cpu {
  * @chosen:	the tracer is chosen
  * @tracing:	the tracer is chosen and tracing_on is 1
  * @blocking:	the tracer is chosen and bts-block is set
- * @overwrite:	the option "overwrite" was on before bts-block switched "overwrite" off
- * @hold_node:	gives a backlog to each CPU that comes online; unhashed if the CPUs have none
- * @pack_node:	gives a packer to each CPU that comes online; unhashed if the CPUs have none
- * @turn:	the turn of the latest batch; older batches have lower turns, on any CPU
- * @mapped:	PIDs of the processes that have shown, or are showing, their mappings
+ * @overwrite:	whether the option "overwrite" was on before bts-block switched it off
+ * @hold_node:	CPU hotplug node for allocating backlogs; unhashed while no CPU has a backlog
+ * @pack_node:	CPU hotplug node for allocating packers; unhashed while no CPU has a packer
+ * @turn:	the latest turn given to a batch on any CPU; earlier batches have lower turns
+ * @mapped:	PIDs of the processes whose mappings have been shown or are being shown
  * @showing:	PIDs of the tasks that are showing their mappings
  * @maps_missed: mappings were not shown because the ring buffer was off
  * @wake:	wakes the tasks that wait for room
- * @polled:	a reader found nothing and did not sleep in read(): see bts_sync_poll()
+ * @polled:	a reader found no data but did not sleep in read(): see bts_sync_poll()
  */
 struct bts_instance {
 	struct list_head		list;
@@ -244,7 +243,7 @@ extern struct list_head bts_instances;
 				rcu_read_lock_sched_held() ||		\
 				lockdep_is_held(&trace_types_lock))
 
-/* Add to a counter that only one context writes at a time, and that other CPUs may read. */
+/* Add @n to a counter that has one writer at a time. Other CPUs may read the counter. */
 static inline void bts_count(u64 *counter, u64 n)
 {
 	WRITE_ONCE(*counter, *counter + n);
@@ -286,7 +285,7 @@ static inline bool bts_held(struct bts_cpu *c)
 	return READ_ONCE(c->hold.oldest) != BTS_NONE_HELD;
 }
 
-/* Report whether the ring buffer, or only its part for @cpu, is switched off. */
+/* Report whether the whole ring buffer, or its part for @cpu, is switched off. */
 static inline bool bts_is_off(struct trace_array *tr, int cpu)
 {
 	return !tracer_tracing_is_on(tr) || !cpumask_test_cpu(cpu, tr->tracing_cpumask);
@@ -298,7 +297,7 @@ static inline bool bts_sleeps_too_often(const struct task_struct *task)
 	return READ_ONCE(task->trace_recursion) & BIT(TRACE_BTS_WAIT_BIT);
 }
 
-/* Report whether the task has never left a CPU. */
+/* Report whether the task has never been switched out. */
 static inline bool bts_is_newborn(struct task_struct *p)
 {
 	return !(p->nvcsw + p->nivcsw);
@@ -350,8 +349,8 @@ void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		    struct task_struct *next, unsigned int mode);
 
 /*
- * map.c. The tracer calls d_path() with interrupts off. With PREEMPT_RT, d_path() takes locks
- * that may sleep, so the tracer does not show mappings.
+ * map.c. The tracer calls d_path() with interrupts off, but with PREEMPT_RT, d_path() may sleep.
+ * So kernels with PREEMPT_RT cannot show mappings.
  */
 #define BTS_HAS_MAPS	(!IS_ENABLED(CONFIG_PREEMPT_RT))
 
@@ -384,7 +383,7 @@ int bts_register_events(void);
 /* selftest.c */
 int trace_selftest_startup_bts(struct tracer *trace, struct trace_array *tr);
 
-/* Reasons, besides enum ds_fault, why the tracer or an option cannot be chosen. */
+/* Further reasons (besides enum ds_fault) why the tracer or an option cannot be chosen. */
 enum bts_err {
 	BTS_ERR_NO_BTS	= DS_FAULTS,
 	BTS_ERR_BUSY,

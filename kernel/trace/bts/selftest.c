@@ -33,7 +33,7 @@ static unsigned long bts_selftest_count(struct array_buffer *buf)
 }
 
 /**
- * trace_selftest_startup_bts - the selftest() of the tracer
+ * trace_selftest_startup_bts - the tracer's selftest() callback
  * @trace:	the tracer
  * @tr:		the trace array
  *
