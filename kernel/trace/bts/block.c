@@ -11,33 +11,33 @@
  *	      no room --> backlog -----+-------------------------+
  *	                  task waits <---- backlog empty: wake up
  *
- * While any CPU holds branches of the instance, no target that can wait returns to user mode,
- * whichever task took these branches. So the tracer needs no state for each task. Before a task
- * waits, it may take branches in the kernel. Other targets may take branches in user mode until
- * their next interrupt. All these branches are held in the backlog of their CPU.
+ * While any CPU holds branches for the instance, every target that can wait does so when it
+ * returns to user mode, even if other tasks took these branches. So the tracer needs no per-task
+ * state. A task may still take branches in the kernel before it waits, and other targets may take
+ * branches in user mode until their next interrupt. Each CPU holds these branches in its backlog.
  *
- * A task waits only if its PID is in set_ftrace_pid. If this file is empty, no task waits,
- * because the reader may depend on any task of the system. Branches of a task that cannot wait
- * are never held: see bts_can_wait(). A task never waits in the kernel. Branches that the task
- * takes in the kernel are held while the backlog has room, and are dropped and counted when the
- * backlog is full. While a task waits, it can be killed, stopped, traced and frozen.
+ * A task waits only if its PID is in set_ftrace_pid. If this file is empty, no task waits, because
+ * the reader may depend on any task in the system. Branches of a task that cannot wait are never
+ * held: see bts_can_wait(). A task waits only when it returns to user mode. Branches that the task
+ * takes in the kernel before that are held while the backlog has room, and are dropped and counted
+ * when the backlog is full. While a task waits, it can be killed, stopped, ptraced and frozen.
  *
  * Concurrency:
  *
- *	- The flag TIF_NOTIFY_RESUME makes a task check whether it must wait. A drain that
- *	  leaves entries in the backlog sets the flag for the current task, and bts_turn() sets
- *	  the flag for the next task. An NMI may come after the task, on its way to user mode,
- *	  has read the flag. So an NMI that sets the flag also raises an interrupt, and when
- *	  the interrupt returns, the task reads the flag again. If the flag was already set,
- *	  the NMI raises no interrupt, because in a debug kernel the branches of the interrupt
- *	  may raise the next NMI, and so on.
- *	- When the last entry leaves an instance's backlogs, the tasks that wait for the
- *	  instance are woken: see bts_wake(). While entries are held, a worker drains the CPUs
- *	  repeatedly, for two reasons. First, a wait must end when the ring buffer is resized,
- *	  unpaused, or switched off by a trigger, but these actions wake no task. Second, CPU A
- *	  may hold entries that must follow the entries of CPU B. After B has written its
- *	  entries, A must be drained, too. Perhaps only the worker drains A, because waiting
- *	  tasks take no branches.
+ *	- The flag TIF_NOTIFY_RESUME makes a task check whether it must wait. A drain that leaves
+ *	  entries in the backlog sets the flag for the current task, and bts_turn() sets the flag
+ *	  for the next task if entries are held. An NMI may arrive after a task that returns to
+ *	  user mode has read the flag. So an NMI that sets the flag also raises an interrupt, and
+ *	  the task reads the flag again when this interrupt returns. If the flag was already set,
+ *	  the NMI raises no interrupt. Otherwise, in a debug kernel, the branches of this interrupt
+ *	  might cause another NMI, and so on.
+ *	- When the last entry leaves an instance's backlogs, the tasks that wait for the instance
+ *	  are woken: see bts_wake(). While entries are held, a worker drains the CPUs repeatedly,
+ *	  for two reasons. First, a wait must end when the ring buffer is resized, unpaused, or
+ *	  switched off by a trigger, but these actions wake no task. Second, CPU A may hold entries
+ *	  that must follow the entries of CPU B. After B has written its entries, A must be
+ *	  drained, too. If the targets on A are waiting, they take no branches, so only the worker
+ *	  drains A.
  */
 
 #include <linux/freezer.h>
@@ -68,7 +68,7 @@ static DEFINE_PER_CPU(struct irq_work, bts_pass_work) =
 
 /**
  * bts_check_task - make a task check, on its way to user mode, whether it must wait
- * @task: the current task of this CPU, or the next task
+ * @task: the current task or, at a task switch, the next task
  *
  * Context: interrupts off; may be an NMI.
  */
@@ -161,12 +161,12 @@ void bts_poll(void)
 }
 
 /*
- * Sleep until the backlogs are empty. The last held entries have then filled most of the ring
- * buffer, so the branches that a task takes while it wakes up may be held. If these
- * branches reached the threshold at each wake-up, they would be drained and held before the task
- * could check again. The task would then wait for its own branches forever. So if a task has
- * slept BTS_SLEEPS times in one wait, its branches that find no room are dropped. Its non-branch
- * rows are still held, because each wake-up adds at most two rows.
+ * Sleep until the backlogs are empty. The ring buffer may then be almost full of formerly held
+ * entries, so the branches that the task takes while it wakes up may be held. If these branches
+ * reached the threshold at each wake-up, they would be drained and held before the task could
+ * check again, so the task would wait for its own branches forever. Therefore, after BTS_SLEEPS
+ * sleeps in one wait, the task's branches are dropped if there is no room. Its non-branch rows are
+ * still held, because each wake-up adds at most two rows.
  */
 static void bts_sleep(unsigned int *sleeps)
 {
@@ -177,7 +177,7 @@ static void bts_sleep(unsigned int *sleeps)
 }
 
 /**
- * bts_block_task - wait for the reader, if necessary
+ * bts_block_task - make the current task wait for the reader, if necessary
  * @state: TASK_INTERRUPTIBLE or TASK_KILLABLE
  *
  * Context: process context, on the way to user mode.
@@ -201,7 +201,7 @@ void bts_block_task(unsigned int state)
 			break;
 		}
 	}
-	/* If the task has slept too often, drain its wake-up, whose branches must not be held. */
+	/* If the task slept too often, drain now, because its last branches must not be held. */
 	if (trace_recursion_test(TRACE_BTS_WAIT_BIT)) {
 		ds_bts_flush_cpu();
 		trace_recursion_clear(TRACE_BTS_WAIT_BIT);
@@ -209,7 +209,7 @@ void bts_block_task(unsigned int state)
 }
 
 /**
- * bts_reader - update the readers of a file, and write the held entries
+ * bts_reader - update the readers of a file, and write held entries if there is room
  * @iter:	the file's iterator
  * @event:	what the current task does
  */
@@ -226,7 +226,7 @@ void bts_reader(struct trace_iterator *iter, enum trace_reader_event event)
  * @on:	make the instance's tasks wait for a reader
  *
  * With "overwrite" there is always room, so no task would wait. Therefore, "overwrite" is off
- * while the instance blocks, and is restored afterwards.
+ * while bts-block is on, and is restored afterwards.
  *
  * Context: trace_types_lock held.
  * Return: 0, or -ENOMEM.

@@ -3,29 +3,29 @@
  * Branch tracer: hold entries in a backlog until there is room (bts-block)
  *
  * If the ring buffer of a CPU has no room, an instance with bts-block holds the entries of that
- * CPU, including losses, in a backlog. The backlog is a kfifo. It contains the entries and,
- * before each entry except the first one, the turn of the batch to which the entry belongs. The
- * turn of a batch is its sequence number in the instance. When there is room, the oldest entries
- * are moved into the ring buffer first.
+ * CPU, including losses, in a backlog. The backlog is a kfifo of entries. The turn of a batch is
+ * its sequence number in the instance. Each entry in the kfifo, except the first one, is preceded
+ * by the turn of the entry's batch. The first entry's turn is in bts_hold.oldest. When there is
+ * room, the oldest entries are moved into the ring buffer first.
  *
  * No CPU writes a batch while another CPU holds entries of a lower turn. So when a task moves to
- * another CPU, the task's earlier branches are written first. Held entries keep their CPU and
- * PID when they are written later. If a backlog is full and the ring buffer has room, the CPU
- * writes entries without regard to the turns, because a wrong order is better than a loss.
+ * another CPU, the task's earlier branches are written first. A held entry keeps its CPU and PID
+ * until it is written. If the backlog of a CPU is full but the ring buffer has room, the CPU
+ * ignores the turns and writes entries, because a wrong order is better than a loss.
  *
  * Entries are held only while there is a reader (reader.c), tracing is on, and bts-block is set.
- * Entries of a task that cannot wait are not held, because all other targets would have to wait
- * while that task runs. An entry that finds no room and may not be held is dropped and counted.
- * The file block.c makes tasks wait, and explains why the branches of a waiting task may be
- * dropped.
+ * Entries of a task that cannot wait are not held, because otherwise all other targets would have
+ * to wait while that task continues to run. An entry that finds no room and may not be held is
+ * dropped and counted. The file block.c makes tasks wait, and explains why the branches of a
+ * waiting task may be dropped.
  *
  * Concurrency:
  *
  *	- Each CPU changes only its own backlog, between ds_bts_off() and ds_bts_on(). Other CPUs
- *	  read the turn of the oldest entry in the backlog. If CPU A reads the turn of an entry
- *	  that CPU B is just writing, A may keep its own held entries until A's next batch. If
- *	  there is room, ds_bts_flush_all() empties all backlogs, because it drains each CPU
- *	  for which bts_pending() returns true.
+ *	  read only the turn of the backlog's oldest entry. If CPU A reads this turn while CPU B
+ *	  writes the entry into the ring buffer, A may keep its own held entries until A's next
+ *	  batch. ds_bts_flush_all() also drains each CPU for which bts_pending() returns true, so
+ *	  repeated flushes empty all backlogs if there is room.
  *	- When the last entry leaves the backlogs, the waiting tasks are woken.
  */
 
@@ -84,7 +84,7 @@ bool bts_any_held(struct bts_instance *b)
 	return READ_ONCE(b->blocking) && bts_oldest(b, -1) != BTS_NONE_HELD;
 }
 
-/* After @entry has left the backlog, update the state, including the turn of the next entry. */
+/* After @entry has left the backlog, update @c, including the turn of the next entry. */
 static void bts_next_held(struct bts_cpu *c, const union bts_entry *entry)
 {
 	u64 turn;
@@ -124,7 +124,7 @@ static void bts_drop_held(struct bts_cpu *c)
 	union bts_entry held;
 
 	while (bts_held(c)) {
-		/* @held has no room for the encoded branches of a pack, so they are not copied. */
+		/* @held has no room for the code of a pack, so kfifo_out() copies only the head. */
 		if (!kfifo_out(&c->hold.backlog, &held, sizeof(held)))
 			return;
 		if (bts_is_loss(&held))
@@ -173,8 +173,8 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
 	if (!may)
 		bts_drop_held(c);
 	/*
-	 * Pairs with itself. If two CPUs empty their backlogs concurrently, at least one of the
-	 * CPUs finds that both backlogs are empty.
+	 * Pairs with this barrier on another CPU. If two CPUs empty their backlogs concurrently,
+	 * at least one of them finds that both backlogs are empty.
 	 */
 	smp_mb();
 	if (!bts_any_held(b))
@@ -182,10 +182,10 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
 }
 
 /**
- * bts_begin_holding - write the held entries, and decide whether a batch may be held
+ * bts_begin_holding - write held entries, and decide whether a batch or a row may be held
  * @b:		the instance
  * @c:		the instance's data for this CPU
- * @task:	the task of the batch
+ * @task:	the task of the batch or the row
  * @row:	true for a non-branch row, false for a batch
  *
  * In an NMI, this function does not write held entries.
@@ -197,7 +197,7 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
 {
 	bool may = bts_may_hold(b, smp_processor_id());
 
-	/* Writing a full backlog takes a million instructions, which is too many for an NMI. */
+	/* Writing a full backlog takes about a million instructions, too many for an NMI. */
 	if (bts_held(c) && !in_nmi())
 		bts_release_held(b, c, may);
 	c->hold.may = may && bts_can_wait(task) &&
@@ -215,8 +215,8 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
  * @size:	the size of the entry
  *
  * Context: the same as for bts_records().
- * Return: false if the entry must not be held, or if the backlog is full and the backlog's
- * first entry does not fit into the ring buffer.
+ * Return: false if the entry must not be held, or if the backlog is full and its first entry does
+ * not fit into the ring buffer.
  */
 bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 {
@@ -238,7 +238,7 @@ bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 
 static int bts_hold_state;
 
-/* Allocate the backlog of a CPU. On x86-64, an NMI may access vmalloc()ed memory. */
+/* Allocate a CPU's backlog. On x86-64, NMIs can access it even if it is vmalloc()ed. */
 static int bts_alloc_backlog(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, hold_node);
@@ -261,7 +261,7 @@ static int bts_free_backlog(unsigned int cpu, struct hlist_node *node)
 }
 
 /**
- * bts_register_hold - prepare for bts_alloc_backlogs()
+ * bts_register_hold - register the CPU hotplug state for bts_alloc_backlogs()
  *
  * Return: 0 or an error.
  */
@@ -289,7 +289,7 @@ int bts_alloc_backlogs(struct bts_instance *b)
 }
 
 /**
- * bts_free_backlogs - free the backlogs of an instance that has switched to another tracer
+ * bts_free_backlogs - free the backlogs of an instance whose tracer is no longer bts
  * @b: the instance, whose CPUs neither hold nor write entries
  *
  * Context: Process context, trace_types_lock held.

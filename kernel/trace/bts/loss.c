@@ -2,19 +2,19 @@
 /*
  * Branch tracer: count the written and the lost branches of a CPU
  *
- * The ring buffer refuses an entry when the buffer is full or paused, or when tracing is off.
- * The ring buffer is paused while it is cleared, resized or swapped, or (with the option
+ * The ring buffer refuses an entry when the buffer is full or paused, or when tracing is off. The
+ * ring buffer is paused while it is cleared, resized or swapped, or (with the option
  * pause-on-trace) while the file trace is open. For each CPU, the ring buffer counts the entries
- * for which it had no room. If the ring buffer refuses an entry without increasing this count,
- * it is paused or tracing is off. During a batch, the count changes only when the ring buffer
- * refuses an entry, because only this CPU increments the count, and a reset of the ring buffer
- * waits until the batch ends.
+ * for which it had no room. If the ring buffer refuses an entry without increasing this count, the
+ * ring buffer is paused or tracing is off. During a batch, the count changes only when the ring
+ * buffer refuses an entry, because only this CPU increments the count, and a reset of the ring
+ * buffer waits until the batch ends.
  *
- * If the reason why the ring buffer refuses entries changes during a batch, the first branches
- * that are lost after the change may be counted under the wrong cause. If tracing is switched
- * off just before bts_drop() checks whether tracing is on, branches that were lost because of a
- * pause are counted as dropped_off. If tracing is switched on just before this check, branches
- * that were lost because tracing was off are counted as dropped_paused.
+ * If the reason for refusals changes during a batch, the branches that are lost just after the
+ * change may be counted under the wrong cause. For example, branches that are lost because of a
+ * pause count as dropped_off if tracing is switched off just before bts_drop() checks whether
+ * tracing is on. Conversely, branches that are lost because tracing is off count as dropped_paused
+ * if tracing is switched on just before this check.
  */
 
 #include <linux/ring_buffer.h>
@@ -55,7 +55,7 @@ static bool bts_was_full(struct bts_cpu *c)
 }
 
 /**
- * bts_use_buffer - set the ring buffer for the following entries
+ * bts_use_buffer - choose the ring buffer for the next entries
  * @c:		an instance's data for this CPU
  * @buffer:	the ring buffer
  *
@@ -73,8 +73,8 @@ void bts_use_buffer(struct bts_cpu *c, struct trace_buffer *buffer)
  * @entry:	the entry
  * @size:	the size of the entry
  *
- * The sequence number is the number of branches (lost or not) that this CPU took between the last
- * clear of the ring buffer and the entry. The entry of a single branch has no sequence number.
+ * The sequence number is the number of this CPU's earlier branches, written or lost, since the
+ * ring buffer was last cleared. The entry of a single branch has no sequence number.
  *
  * Context: the same as for bts_records(). Room for the entry has already been reserved.
  */
@@ -152,8 +152,8 @@ void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t p
  * @n:		the number of rows
  * @pid:	the task of the last row
  *
- * The loss entry does not contain the number of lost rows, because the count in a loss entry is
- * added to the sequence number, which counts only branches.
+ * The loss entry does not contain the number of lost rows, because the entry's count is added to
+ * the sequence number, which counts only branches.
  *
  * Context: the same as for bts_records().
  */

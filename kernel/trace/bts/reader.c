@@ -2,17 +2,17 @@
 /*
  * Branch tracer: list the tasks that read the trace and thereby make room
  *
- * A task becomes a reader when it first calls read(), splice(), poll() or ioctl() on trace_pipe
- * or trace_pipe_raw. It stays a reader until it dies or closes its last descriptor of the file.
- * The task that opens the file also counts as a reader, until a task has read. A child that only
- * inherits a descriptor is not a reader. If such a child counted as a reader but never read,
- * traced tasks would wait forever after the real reader has died.
+ * A task becomes a reader when it first calls read(), splice(), poll() or ioctl() on trace_pipe or
+ * trace_pipe_raw. It stays a reader until it dies or closes its last descriptor of the file. The
+ * task that opens the file also counts as a reader until any task makes such a call. A child that
+ * only inherits a descriptor is not a reader. Otherwise, if the real reader died and the child
+ * never read, traced tasks would wait for the child forever.
  *
- * With bts-block, traced tasks wait only while there is a reader. A task that reads any instance
+ * With bts-block, traced tasks wait only while there is a reader. A reader of any instance's trace
  * never waits: see bts_can_wait().
  *
- * Concurrency: The list bts_readers is changed under bts_readers_lock and read under RCU. In an
- * NMI, disabled interrupts act as the RCU read lock.
+ * Concurrency: The list bts_readers is changed under bts_readers_lock and read under RCU, with
+ * preemption off. An NMI needs no RCU read lock, because interrupts are off.
  */
 
 #include <linux/fdtable.h>
@@ -33,8 +33,8 @@
  * @iter:	the file's iterator; compared, but not dereferenced
  * @tr:		the file's trace array; compared, but not dereferenced
  * @cpu:	the file's CPU, or RING_BUFFER_ALL_CPUS
- * @task:	the task; a dead task stays in the list until another task reads, or the file is
- *		closed
+ * @task:	the task; a dead task stays in the list until another task begins to read, or the
+ *		file is closed
  * @reads:	the task has read; false if it has only opened the file
  */
 struct bts_reader {
@@ -114,7 +114,7 @@ bool bts_can_wait(struct task_struct *task)
 }
 
 /**
- * bts_show_readers - print the PIDs of the living readers
+ * bts_show_readers - print the PIDs of the readers that are not exiting
  * @m:		the file bts_stats
  * @tr:		the trace array
  * @cpu:	the CPU, or RING_BUFFER_ALL_CPUS for all CPUs
@@ -164,8 +164,8 @@ static bool bts_add_reader(const struct trace_iterator *iter, bool reads)
 }
 
 /*
- * Remove @task, or all tasks if @task is NULL, from the readers of a file. With @openers,
- * remove only tasks that have opened the file but have not read from it, and dead tasks.
+ * Remove @task, or all tasks if @task is NULL, from the readers of a file. If @openers is true,
+ * remove only exiting tasks, and tasks that have opened the file but have not read from it.
  */
 static void bts_remove_readers(const struct trace_iterator *iter,
 			       const struct task_struct *task, bool openers)
@@ -223,7 +223,7 @@ void bts_update_readers(struct trace_iterator *iter, enum trace_reader_event eve
 	case TRACE_READER_LEAVE:
 		/*
 		 * If the task still has another descriptor of the file, for example after a
-		 * redirection by a shell, do not remove the task.
+		 * redirection in a shell, the task remains a reader.
 		 */
 		if (!iterate_fd(current->files, 0, bts_is_file_of, iter))
 			bts_remove_readers(iter, current, false);

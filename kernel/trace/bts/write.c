@@ -6,8 +6,9 @@
  * as many entries as fit into a sub-buffer (bts_write_some()). If a group cannot be written,
  * the next branch becomes a single entry, which bts_place() writes or holds.
  *
- * A loss is shown in a row "LOST n branches (cause)", which needs room like any other row. A
- * loss is pending until there is room. While a loss is pending, no later row is written:
+ * A loss is shown in a row "LOST n branches (cause)", which needs room like any other row. A loss
+ * is pending until there is room. While a loss is pending, no later row is written. Each entry
+ * outside a group takes this path:
  *
  *	bts_lose() -> struct bts_loss of each cause -> bts_show_losses() -\
  *	bts_deliver_entry(): a branch, or a pack --------------------------+-> bts_place()
@@ -17,8 +18,8 @@
  *	             backlog     <- bts_hold() --- no room, bts-block ----/
  *
  * Pending losses are written before the next branch or non-branch row that finds room. If no
- * branch or row follows, bts_pending() makes the driver drain the CPU. After the reader has made
- * room, this drain writes the losses. With bts-block, pending losses are held when the next
+ * branch or row follows, bts_pending() makes each flush drain the CPU, and a flush after the
+ * reader has made room writes the losses. With bts-block, pending losses are held when the next
  * branch or row must be held, but no task waits for losses alone. A branch or row that cannot be
  * written because losses are pending is lost, too.
  */
@@ -120,7 +121,7 @@ bool bts_show_losses(struct bts_cpu *c, bool hold)
 
 	if (!c->loss.pending)
 		return true;
-	/* User space can read the padding at the end of the entry. */
+	/* Clear the padding at the end of the entry too, because user space can read it. */
 	memset(&row, 0, sizeof(row));
 	tracing_generic_entry_update(&row.ent, TRACE_BTS_LOST, tracing_gen_ctx());
 	row.ent.pid = c->loss.pid;
@@ -222,7 +223,7 @@ static void bts_deliver_each(struct bts_instance *b, struct bts_cpu *c,
 /**
  * struct bts_packer - packs a CPU's branches
  * @coder:	the coder
- * @open:	a pack has been begun and is not written yet
+ * @open:	a pack has been begun but not yet written
  * @entry:	the pack
  * @room:	the memory of the pack, including its encoded branches
  */
@@ -259,7 +260,7 @@ static int bts_free_packer(unsigned int cpu, struct hlist_node *node)
 }
 
 /**
- * bts_register_packs - prepare for bts_alloc_packers()
+ * bts_register_packs - register the CPU hotplug state for bts_alloc_packers()
  *
  * Return: 0 or an error.
  */
@@ -271,7 +272,7 @@ int __init bts_register_packs(void)
 }
 
 /**
- * bts_alloc_packers - allocate the packers of an instance that sets bts-pack
+ * bts_alloc_packers - allocate the packers of an instance before bts-pack takes effect
  * @b: the instance
  *
  * Afterwards, each online CPU has a packer until bts_free_packers() is called.
@@ -287,7 +288,7 @@ int bts_alloc_packers(struct bts_instance *b)
 }
 
 /**
- * bts_free_packers - free the packers of an instance that has switched to another tracer
+ * bts_free_packers - free the packers of an instance whose tracer is no longer bts
  * @b: the instance, whose CPUs no longer write packs
  *
  * Context: process context, trace_types_lock held.
@@ -310,7 +311,7 @@ static void bts_begin_pack(struct bts_cpu *c, struct bts_packer *p)
 }
 
 /**
- * bts_end_pack - write the pack, if one has been begun
+ * bts_end_pack - write the pack that has been begun, if any
  * @b:	the instance
  * @c:	the instance's data for this CPU
  *
