@@ -7,11 +7,11 @@
  * idle tasks. The events need neither the bts tracer nor its hardware, so they are available
  * on any architecture (CONFIG_BTS_SCHED_EVENTS).
  *
- * Both events are recorded by probes on sched_switch, where current is still the leaving
- * task. For set_event_pid, ftrace also has two probes on sched_switch, which store for each CPU
- * whether events are recorded. Before ftrace's first probe runs, events are recorded if the
- * leaving task is in the list. After the second probe, events are recorded if the next task is
- * in the list. Between the two probes, events are recorded if either task is in the list. So
+ * Both events are recorded by probes on sched_switch, where current is still the leaving task. To
+ * implement set_event_pid, ftrace itself has two probes on sched_switch. For each CPU, ftrace's
+ * probes store whether events are recorded. Before ftrace's first probe runs, events are recorded
+ * if the leaving task is in the list. After the second probe, events are recorded if the next task
+ * is in the list. Between the two probes, events are recorded if either task is in the list. So
  * the probes have these priorities:
  *
  *	trace_sched_switch(prev, next)
@@ -21,11 +21,11 @@
  *	  0		set_event_pid		... if next is in the list
  *	  -1		bts_probe_arrives()
  *
- * A probe is registered while its event is on: see event.c.
+ * Each probe is registered only while its event is on: see event.c.
  *
- * The events keep no state per task. Together, a departure and the next arrival of a task
- * show how long the task had no CPU, and which CPU it left. The histogram in
- * Documentation/trace/bts-internals.rst is an example.
+ * The events keep no state per task. Together, a departure and the next arrival of a task show how
+ * long the task had no CPU, and which CPU it left. A histogram in
+ * Documentation/trace/bts-internals.rst uses both events in this way.
  */
 
 #include <linux/init.h>
@@ -54,7 +54,7 @@
 #include "../trace.h"
 #include "event.h"
 
-/* Return the task's user space address, or 0 if the task has none. Context: in the scheduler. */
+/* Return the task's address in user space, or 0 if it has none. Context: in the scheduler. */
 static unsigned long bts_user_ip(struct task_struct *p)
 {
 	struct pt_regs *regs;
@@ -73,10 +73,10 @@ struct bts_walk {
 };
 
 /*
- * Preempted code reaches the scheduler through these functions. The kernel calls
+ * Preempted code enters the scheduler through these functions. The kernel calls
  * raw_irqentry_exit_cond_resched() at the end of an interrupt, and preempt_enable() calls the
  * thunks. These functions are not in the scheduler's text, so in_sched_functions() returns false
- * for them. On other architectures, the corresponding functions are in the scheduler's text.
+ * for them. Other architectures have the corresponding functions in the scheduler's text.
  */
 static struct bts_helper {
 	void		(*function)(void);
@@ -135,7 +135,7 @@ static bool bts_walk_one(void *cookie, unsigned long addr)
 	return false;
 }
 
-/* Return the first address that bts_walk_one() does not skip. Usually a few frames are skipped. */
+/* Return the first address that bts_walk_one() does not skip, usually after a few frames. */
 static unsigned long bts_kernel_ip(void)
 {
 	struct bts_walk walk = { };
@@ -300,7 +300,7 @@ unsigned int bts_departs_row(struct bts_sched_row *row, struct task_struct *p,
  * @row:	the entry; in its header, this function sets only the type
  * @p:		the task
  *
- * Context: any; @p does not run.
+ * Context: any; @p must not be running.
  * Return: the size of the entry, at most sizeof(struct bts_sched_row).
  */
 unsigned int bts_arrives_row(struct bts_sched_row *row, struct task_struct *p)

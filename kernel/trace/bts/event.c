@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Trace events of the tracer, which are recorded by probes on other tracepoints
+ * The tracer's trace events, which are recorded by probes on other tracepoints
  *
- * The events bts_departs, bts_arrives and bts_map are ordinary trace events, recorded by probes
- * on sched_switch and mmap_exec_tp. The reg() callback of the event's class registers the
- * event's probe, which stays registered while the event is on in any instance or for perf. A
- * TRACE_EVENT_FN cannot do this, because its reg function is called with tracepoints_mutex
- * held and so cannot register a probe. If a BPF program is attached to the event's tracepoint
- * instead of the event, the probe is not registered for it. Such a program runs only while
+ * The events bts_departs, bts_arrives and bts_map are ordinary trace events, recorded by probes on
+ * sched_switch and mmap_exec_tp. The reg() callback of an event's class registers the event's
+ * probe. The probe stays registered while the event is on in any instance or for perf.
+ * TRACE_EVENT_FN() is not an alternative, because its reg function is called with
+ * tracepoints_mutex held and so cannot register a probe. Attaching a BPF program to an event's
+ * tracepoint, instead of to the event, does not register the probe. So the program runs only while
  * another user has switched the event on.
  */
 
@@ -56,6 +56,6 @@ int bts_event_reg(struct trace_event_call *call, enum trace_reg type, void *data
 			trace_event_reg(call, bts_regs[i].off, data);
 		return ret;
 	}
-	/* If perf opens, closes, starts or stops the event, the probes need no update. */
+	/* When perf opens, closes, starts or stops the event, the set of probes does not change. */
 	return 0;
 }

@@ -3,13 +3,13 @@
  * Branch tracer: select the tasks and the branches that an instance wants
  *
  * The files set_ftrace_pid, set_ftrace_notrace_pid and tracing_cpumask, and the option
- * function-fork, select the tasks. If set_ftrace_pid is empty, it selects all tasks. The
- * options bts-user and bts-kernel select the branches of these tasks by side (user space or
- * kernel), and the filter of events/ftrace/bts_branch selects them by address.
+ * function-fork, select the tasks. An empty set_ftrace_pid selects all tasks. The options bts-user
+ * and bts-kernel select the branches of these tasks by side (user space or kernel), and the filter
+ * of events/ftrace/bts_branch selects branches by address.
  *
- * The PID lists belong to ftrace and are read under RCU. At a task switch, a probe of ftrace
- * looks up the next task in the lists. This probe has a higher priority than the tracer's probe,
- * so ftrace's probe runs first.
+ * The PID lists belong to ftrace and are read under RCU. At a task switch, ftrace's own probe
+ * looks up the next task in the lists. ftrace's probe has a higher priority than the tracer's
+ * probe, so ftrace's probe runs first.
  */
 
 #include <linux/percpu.h>
@@ -21,8 +21,7 @@
 
 /*
  * A branch between user space and the kernel belongs to both sides. The top bit of an address
- * shows the address's side. So a test of the combined addresses (& or |) tests both ends of
- * the branch at once.
+ * tells the side. So one test of the combined addresses (& or |) checks both ends of the branch.
  */
 VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec)
 {
@@ -33,8 +32,8 @@ VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *
 
 /*
  * Report whether @task is a target. A look-up in the PID lists takes a lock and executes about a
- * hundred instructions. So at a task switch, use ftrace's decision on the next task, which ftrace
- * has stored for this CPU. Context: preemption off.
+ * hundred instructions. So at a task switch, do not look up the next task, but use the decision
+ * that ftrace has stored for this CPU. Context: preemption off.
  */
 VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *task)
 {
@@ -42,7 +41,7 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 
 	pids = rcu_dereference_sched(tr->function_pids);
 	no_pids = rcu_dereference_sched(tr->function_no_pids);
-	/* Without lists, each task is a target, and ftrace's stored decision is outdated. */
+	/* Without lists, every task is a target, and ftrace's stored decision may be outdated. */
 	if (!pids && !no_pids)
 		return true;
 	if (task != current)
@@ -75,7 +74,7 @@ unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
  * bts_is_unwanted - report whether bts_turn() has nothing to do for a task
  * @task: the next task of a task switch
  *
- * Most switches are between unwanted tasks. The tracer must not slow down these switches.
+ * Most switches are between unwanted tasks, and the tracer must not slow them down.
  *
  * Context: the same as for bts_mode_of().
  */
@@ -166,9 +165,7 @@ void bts_filter_slice(struct bts_instance *b, struct bts_cpu *c,
 
 	if (!slice->nr)
 		return;
-	/*
-	 * Pass constants, so that the compiler makes a separate fast loop for each call.
-	 */
+	/* Pass constants, so that the compiler generates a separate fast loop for each call. */
 	if (filter)
 		bts_deliver_runs(b, c, filter, mode, slice);
 	else if (mode == BTS_SIDES)

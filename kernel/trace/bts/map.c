@@ -16,23 +16,23 @@
  *	    v
  *	bts_probe_mmap_exec()	writes a row for each later mapping
  *
- * The tracer remembers processes, not tasks, because all threads of a process may execute a
- * mapping that one thread makes. The list bts_instance.mapped contains the IDs of these processes.
- * When a new process gets one of the IDs, the ID is removed from the list. No row is written
- * for a task that does not return to user space.
+ * The tracer remembers processes, not tasks, because all threads of a process may execute the code
+ * in a mapping that one thread makes. The list bts_instance.mapped contains the PIDs of these
+ * processes. When a new process gets one of these PIDs, the PID is removed from the list. No row
+ * is written for a task that does not return to user space.
  *
  * In the trace, the row of a mapping must follow the branches that were taken before the mapping
  * was made, and precede the branches that were taken afterwards. So the DS buffer is drained
- * first, and nothing is recorded while the row is written. Therefore __bts_resume_user() and
- * bts_probe_mmap_exec() run with interrupts off and do not sleep. The path is written into a
- * per-CPU buffer. The build ID is read from the page cache, which usually contains the beginning
- * of a file that was just mapped. A process may have up to 65,530 mappings, so each call of
- * __bts_resume_user() handles at most BTS_VMAS mappings. The first call handles no mapping if
- * another thread holds mmap_lock for writing. Before each further call, bts_resume_lock() takes
- * mmap_lock and may sleep, so that the call handles at least one mapping.
+ * first, and nothing is recorded until the row is written. Recording can be paused only with
+ * interrupts off, so __bts_resume_user() and bts_probe_mmap_exec() must not sleep. They write the
+ * path into a per-CPU buffer, and look for the build ID only in the page cache, which usually
+ * contains the beginning of a file that was just mapped. A process may have up to 65,530 mappings,
+ * so each call of __bts_resume_user() handles at most BTS_VMAS of them. The first call handles no
+ * mapping if another thread holds mmap_lock for writing. Before each further call,
+ * bts_resume_lock() takes mmap_lock and may sleep, so that the call handles at least one.
  *
- * The trace needs no rows for removed mappings. No code is executed at addresses that are not
- * mapped, and a later mapping replaces an older mapping where the two mappings overlap.
+ * The trace needs no rows for removed mappings. No code can be executed at an unmapped address,
+ * and where two mappings overlap, the later one applies.
  */
 
 #include <linux/bts_events.h>
@@ -64,8 +64,8 @@ DEFINE_PER_CPU(bool, bts_maps_due);
 #define BTS_PATH_MAX	3072
 
 /*
- * The maximum number of mappings to examine with interrupts off. An executable mapping counts as
- * BTS_VMA_EXEC mappings, because its file may have many headers and notes to read.
+ * The maximum number of mappings to examine at a time with interrupts off. An executable mapping
+ * counts as BTS_VMA_EXEC mappings, because its file may have many headers and notes to read.
  */
 #define BTS_VMAS	64
 #define BTS_VMA_EXEC	16
@@ -85,15 +85,15 @@ struct bts_path {
 };
 
 /*
- * The probe of mmap_exec_tp has two users: the event, while it is on, and the tracer, while it
- * is chosen. This mutex protects the number of users.
+ * The probe on mmap_exec_tp has two users: the event, while it is on, and the tracer, while it is
+ * chosen. This mutex protects the number of users.
  */
 static DEFINE_MUTEX(bts_map_mutex);
 static unsigned int bts_map_users;
 
 /*
- * Each CPU's memory for a row, which the CPU uses with interrupts off. The first user allocates the
- * memory. The memory is never freed, because a CPU may still use it when the last user has left.
+ * Each CPU's memory for a row, used with interrupts off. The first user of the probe allocates it.
+ * It is never freed, because a CPU may still use it after the last user has left.
  */
 static struct bts_path __percpu *bts_paths;
 
@@ -149,7 +149,7 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 		return;
 	if (trace_pid_list_is_set(b->mapped, task->tgid))
 		return;
-	/* This CPU's current or next task checks both flags on its way to user mode. */
+	/* @task checks both flags on this CPU, before it returns to user mode. */
 	this_cpu_write(bts_maps_due, true);
 	set_tsk_thread_flag(task, TIF_NOTIFY_RESUME);
 }
@@ -168,7 +168,7 @@ void bts_map_switch(struct bts_instance *b, struct task_struct *task)
 }
 
 /**
- * bts_map_forget - forget all processes of an instance
+ * bts_map_forget - forget which processes have shown their mappings to an instance
  * @b: the instance, which is not tracing, or does not show mappings
  */
 void bts_map_forget(struct bts_instance *b)
@@ -202,10 +202,10 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 }
 
 /*
- * Choose the instances that need the current task's mappings. Until bts_map_end(), the task
- * writes rows of its mappings for these instances. If bts_map_forget() is called for an instance
- * before bts_map_end(), the task stops writing rows for this instance. If another instance needs
- * the mappings only later, it receives them when a CPU next switches to a task of the process.
+ * Choose the instances that need the current task's mappings. Until bts_map_end(), the task writes
+ * rows of its mappings for these instances. If bts_map_forget() is called for an instance before
+ * bts_map_end(), the task stops writing rows for this instance. If another instance needs the
+ * mappings only later, it receives them after a CPU has next switched to a task of the process.
  *
  * Context: interrupts off.
  * Return: false if no instance needs the mappings.
@@ -230,8 +230,8 @@ static void bts_map_end(void)
 }
 
 /*
- * Write the row of a mapping. If the ring buffer is off, or off for this CPU, the tracer will
- * write the rows of all mappings of the process again when the process is next traced.
+ * Write the row of a mapping. If this fails because the ring buffer, or its part for this CPU, is
+ * off, the rows of all mappings of the process will be written when the process is next traced.
  * Context: interrupts off, BTS off.
  */
 static void bts_deliver_map(struct bts_instance *b, const struct bts_map *m,
@@ -263,7 +263,7 @@ static void bts_map_existing_row(const struct bts_map *m, struct bts_path *path)
 
 /*
  * Report whether an instance shows the new mappings of the current process. The instance need not
- * trace the current task, because other threads of the process may execute the mapping.
+ * trace the current task, because other threads may execute the code in the mapping.
  * Context: interrupts off.
  */
 static bool bts_map_wants(struct bts_instance *b)
@@ -300,7 +300,7 @@ static void bts_map_row(const struct bts_map *m, struct bts_path *path)
 	}
 }
 
-/* Return perf's name for a mapping without a file. /proc/PID/maps mostly shows the same name. */
+/* Return perf's name for a mapping without a file, usually the same as in /proc/PID/maps. */
 static const char *bts_map_name(struct vm_area_struct *vma)
 {
 	const char *name = NULL;
@@ -359,7 +359,7 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 
 	ds_bts_drain(DS_DRAIN_FLUSH);
 
-	/* Skip a growing stack of another process, because the stack was already executable. */
+	/* Skip the growth of another process's stack, because the stack was already executable. */
 	if (vma->vm_mm == current->mm && bts_map_wanted()) {
 		struct bts_map m;
 
@@ -385,7 +385,7 @@ static __ds_text void bts_probe_mmap_exec(void *data, struct vm_area_struct *vma
 }
 
 /*
- * Examine up to BTS_VMAS mappings from the address @at on, and show the executable ones.
+ * Examine up to BTS_VMAS mappings, starting at address @at, and show the executable ones.
  * Context: interrupts off, mmap_lock held. Return: the address at which to continue, or
  * BTS_MAPS_SHOWN.
  */
@@ -420,7 +420,7 @@ static unsigned long bts_map_go(unsigned long at, bool locked)
 
 	if (!locked && !mmap_read_trylock(mm))
 		return at;
-	/* The first call, in which @at is 0, chooses the instances. */
+	/* As long as @at is 0, the instances have not been chosen yet. */
 	if (at || bts_map_begin())
 		at = bts_map_existing(mm, at, path);
 	else
@@ -454,7 +454,7 @@ static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
  */
 __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 {
-	/* A call of mmap_read_unlock() would leave .text..ds, so the caller unlocks. */
+	/* Calling mmap_read_unlock() here would leave .text..ds, so the caller does it. */
 	if (!ds_bts_pause())
 		return locked ? BTS_MAPS_BUSY : BTS_MAPS_NONE;
 	at = bts_map_resume(at, locked);
@@ -466,13 +466,12 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
  * bts_resume_lock - take mmap_lock for __bts_resume_user(), which unlocks it
  *
  * With bts-block the task first waits until no entries are held, because the backlog may have no
- * room for further rows. Only a fatal signal ends this wait, because the task handles other
- * signals after it has shown all mappings. Before this function takes mmap_lock, it lets other
- * waiting tasks use the CPU and mmap_lock. A trace of the kernel contains the branches
- * of this function.
+ * room for further rows. Only a fatal signal ends this wait early, because the task handles other
+ * signals only after it has shown all mappings. Then this function lets other tasks use the CPU
+ * and take mmap_lock. If the kernel is traced, the branches of this function are in the trace.
  *
  * Context: Process context, may sleep.
- * Return: 0, or -EINTR if the task is being killed.
+ * Return: 0, or -EINTR if a fatal signal is pending.
  */
 int bts_resume_lock(void)
 {

@@ -26,7 +26,7 @@ static DEFINE_PER_CPU(bool, bts_preempt);
 static DEFINE_PER_CPU(unsigned int, bts_prev_state);
 
 /**
- * bts_sched_leave - note that the CPU is about to switch to another task
+ * bts_sched_leave - store the arguments of sched_switch for bts_sched_rows()
  * @preempt:	the argument of sched_switch
  * @prev_state:	the argument of sched_switch
  *
