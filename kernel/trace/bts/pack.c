@@ -2,9 +2,8 @@
 /*
  * Packed branches: encode branches into a pack
  *
- * The format, including the prediction of branches, is specified in unpack.c. In the node of
- * the previous branch, @next and @other are two branches that have followed the previous
- * branch:
+ * The format, including the prediction of branches, is specified in unpack.c. Each record is
+ * compared with @next and @other of the previous branch's node:
  *
  *	a record -> equals @next?  -> run + 1
  *		 -> equals @other? -> a token, which includes the run
@@ -12,16 +11,16 @@
  *		 -> is new         -> the run, a token, the target; if the branch is a
  *				      return, call[] finds its call
  *
- * If a prediction is correct, the coder only compares both addresses, and stores nothing. Only
- * the coder has the tables edge[] and call[]. When the coder finds a node in a table, it compares
- * the node with the branch. So a table may lack nodes or contain nodes of earlier packs, and a
- * new pack need not reset the tables.
+ * If a prediction is correct, the coder only compares both addresses, and stores nothing. Unlike
+ * the decoder, the coder has the tables edge[] and call[]. It compares each node that it finds in
+ * a table with the branch. So the tables may lack nodes or contain nodes of earlier packs, and
+ * need not be reset for a new pack.
  *
  * Two alternatives were rejected. First, prediction from the last two branches takes longer, and
- * is right for only one more branch in 200. (In a recursive fib(), it is right for one more
- * branch in ten, but fib() is not typical.) Second, a coder that kept its state from one pack to
- * the next would save less than a byte per branch in the ring buffer, and nothing on disk after
- * compression, and readers would have to read every pack.
+ * predicts only one more branch in 200 correctly. (In a recursive fib(), the gain is one branch in
+ * ten, but fib() is not typical.) Second, a coder that kept its state from one pack to the next
+ * would save less than one byte per branch in the ring buffer and, after compression, nothing on
+ * disk. But readers would have to decode every pack.
  *
  * A coder belongs to one CPU, whose batches never nest, so the coder need not be reentrant. The
  * coder takes no lock and allocates nothing. The number of records bounds the coder's run time.
@@ -71,7 +70,7 @@ static u8 *bts_put_run(u8 *p, unsigned int run)
 	return bts_put_bytes(p, run, 2);
 }
 
-/* Write a token. If the run is shorter than @room, the token includes the run. */
+/* Write a run and a token. A run that is shorter than @room becomes a part of the token. */
 static u8 *bts_put_token(u8 *p, u8 token, unsigned int run, unsigned int room)
 {
 	if (run >= room) {
@@ -254,7 +253,7 @@ unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *
 		if (out > c->limit)
 			break;
 		node = cur->other;
-		/* Let the compiler move the other case, which calls a function, out of the loop. */
+		/* likely() lets the compiler move the call of bts_add_else() out of the loop. */
 		if (likely(bts_node_is(node, rec->from, rec->to))) {
 			bts_coder_learn(cur, node);
 			out = bts_put_token(out, BTS_TOK_OTHER, mark - left - 1,

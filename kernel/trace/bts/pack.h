@@ -2,7 +2,7 @@
 #ifndef _LINUX_KERNEL_TRACE_BTS_PACK_H
 #define _LINUX_KERNEL_TRACE_BTS_PACK_H
 
-/* Packed branches: the interface of the coder. The comment in pack.c explains the coder. */
+/* Packed branches: the coder's interface. The comment at the top of pack.c explains the coder. */
 
 #include <linux/compiler.h>
 
@@ -50,7 +50,7 @@ struct bts_coder_node {
  * @node:	the nodes
  *
  * A slot of @edge or @call may contain the number of a node of an earlier pack. The tables need
- * not be cleared, because the coder compares each node that it finds there with the branch.
+ * not be cleared, because the coder checks each node that it finds there.
  */
 struct bts_coder {
 	u8			*start;

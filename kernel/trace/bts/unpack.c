@@ -2,11 +2,11 @@
 /*
  * Packed branches: specify the format, and decode packs
  *
- * A pack is a ring buffer entry of the type bts_pack. It contains the number of branches (nr),
- * the address where the first branch began (from), the number of the format (format), and the
- * encoded branches (the code). A pack is self-contained, so its branches can be decoded even if
- * earlier entries are lost. This file specifies format 1. The decoder's caller checks the
- * format's number and decodes no branches of another format.
+ * A pack is a ring buffer entry of the type bts_pack. It contains the number of branches (nr), the
+ * address where the first branch began (from), the number of the format (format), and the encoded
+ * branches (the code). A pack is self-contained, so its branches can be decoded even if earlier
+ * entries are lost. This file specifies format 1. Before decoding a pack, the decoder's caller
+ * must check that the pack has this format.
  *
  * The coder and the decoder build the same list of nodes while they process a pack. A node is a
  * branch that has occurred in the pack. Each node refers to two nodes, @next and @other. @next
@@ -19,12 +19,12 @@
  *	2	401023 -> 401050	3	1
  *	3	401058 -> 401000	...
  *
- * Each branch is predicted to be the @next of the previous branch's node. A run is a sequence
- * of branches that are predicted correctly. A token encodes a run, a branch that is not
- * predicted correctly, or both. If a branch is not predicted correctly, the token identifies
- * the branch: the @other of the previous branch's node, the branch of the node with a given
- * number, or a new branch, which becomes a node. Then the previous branch's node is updated.
- * Its old @next becomes its @other, and the branch of the token becomes its @next.
+ * Each branch is predicted to be the @next of the previous branch's node. A run is a sequence of
+ * branches that are predicted correctly. A token encodes a run, a branch that is not predicted
+ * correctly, or both. If a branch is not predicted correctly, the token identifies the branch,
+ * either as the @other of the previous branch's node, or by the number of its node, or as a new
+ * branch, which becomes a node. Then the previous branch's node is updated. Its old @next becomes
+ * its @other, and the branch of the token becomes its @next.
  *
  * Node 0 exists from the start. It is a branch from address 0 to the address where the first
  * branch begins. Until a branch has followed a node, the node's @next and @other are node 0.
@@ -56,9 +56,9 @@
  *			before the newest node
  *	f6-fd d..	from + d; d is signed and has b - 0xf5 bytes
  *
- * No token begins with 79-7f, and no target begins with fe or ff. Numbers of several bytes
- * are little-endian. The code ends with the token of the last branch. Up to three bytes of
- * padding, with any values, follow the code, because the size of an entry is a multiple of four
+ * No token begins with 79-7f, and no target begins with fe or ff. Numbers of several bytes are
+ * little-endian. The code ends with the token of the last branch. It is followed by up to three
+ * bytes of padding with arbitrary values, because the size of an entry is a multiple of four
  * bytes.
  *
  * The decoder does not trust its input. It never reads outside of the code, returns at most nr
@@ -89,7 +89,7 @@ static u64 bts_get_aligned(u64 from, u64 units)
 	return (from & ~15ULL) + 16 * units;
 }
 
-/* Set *to to the sum of @length and a node's @from. Return: false if the node does not exist. */
+/* Set *@to to the sum of a node's @from and @length. Return: false if the node does not exist. */
 static bool bts_get_call(const struct bts_decoder *d, unsigned int back, u64 length,
 			 u64 *to)
 {
@@ -197,7 +197,7 @@ static const u8 *bts_get_token(struct bts_decoder *d, const u8 *p)
 	return NULL;
 }
 
-/* Decode a token that the end of the code may cut off. Use a copy padded with zeroes. */
+/* Decode a token that the end of the code may cut off, from a copy padded with zeroes. */
 static const u8 *bts_get_last_token(struct bts_decoder *d)
 {
 	u8 copy[BTS_TOKEN_MAX] = { 0 };

@@ -10,10 +10,10 @@
 #include <linux/types.h>
 
 /*
- * The number of the format. Each pack contains this number. If this decoder would misread the
- * packs of a changed format, the changed format must have the next number. No format has number
- * 0, because the packs of the tracer's first versions had no number. At the number's offset,
- * these packs contain the third byte of nr (the number of branches), which is always 0.
+ * The number of the format, which each pack contains. Increment this number with each change of
+ * the format that makes this decoder misread the packs. Number 0 stands for the packs of the
+ * tracer's first versions, which had no format number. In those packs, the byte at this offset is
+ * the third byte of nr (the number of branches), which is always 0.
  */
 #define BTS_PACK_FORMAT		1
 
@@ -37,8 +37,8 @@
 enum bts_token {
 	BTS_TOK_RUN	= 0x00,	/* n + 1 predicted branches */
 	BTS_TOK_OTHER	= 0x30,	/* n predicted branches, then @other */
-	BTS_TOK_KNOWN	= 0x50,	/* n predicted branches, then the node in the next byte */
-	BTS_TOK_KNOWN2	= 0x60,	/* as BTS_TOK_KNOWN, but node 256 + the next byte */
+	BTS_TOK_KNOWN	= 0x50,	/* n predicted branches, then a node; its number is the next byte */
+	BTS_TOK_KNOWN2	= 0x60,	/* as BTS_TOK_KNOWN, but the number is 256 + the next byte */
 	BTS_TOK_LONG	= 0x70,	/* a run; its length is in the next two bytes */
 	BTS_TOK_FAR	= 0x71,	/* a new branch; the next byte is its distance minus 128 */
 	BTS_TOK_FAR2	= 0x72,	/* a new branch; its distance is in the next 2 to 8 bytes */
@@ -128,7 +128,7 @@ unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 			      unsigned int max);
 bool bts_decoder_damaged(const struct bts_decoder *d);
 
-/* If this value replaces a node's number, the node is @other of the current node. */
+/* A special node number, which means @other of the current node. */
 #define BTS_NODE_OTHER	BTS_PACK_NODES
 
 /* From now on, predict node @x after @cur. */
