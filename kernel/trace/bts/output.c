@@ -69,7 +69,7 @@ static struct bts_rows *bts_alloc_rows(void)
 }
 
 /**
- * bts_prepare_dump - allocate the state of a later dump, which cannot allocate memory
+ * bts_prepare_dump - allocate the state for a later dump, which itself cannot allocate memory
  *
  * Context: process context, trace_types_lock held.
  * Return: 0 or -ENOMEM.
@@ -113,8 +113,8 @@ static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 }
 
 /*
- * Return a pointer to the sequence number that the next branch must have. Each ring buffer has
- * its own numbers. After a snapshot has swapped the ring buffers, a pipe reads the other one.
+ * Return a pointer to the sequence number that the next branch must have. Each ring buffer has its
+ * own numbers. After each snapshot, trace_pipe reads the other ring buffer.
  */
 static u64 *bts_next(struct trace_iterator *iter, struct bts_rows *rows)
 {
@@ -158,7 +158,7 @@ static u64 bts_seq(const union bts_entry *entry)
 	return bts_is_loss(entry) ? entry->lost.seq : entry->pack.seq;
 }
 
-/* Return the state for printing a pack or a loss. All rows of an entry use the same state. */
+/* Return the state for printing a pack or a loss. It stays the same for all rows of an entry. */
 static struct bts_rows *bts_rows_of(struct trace_iterator *iter)
 {
 	u64 seq = bts_seq((union bts_entry *)iter->ent);
@@ -179,8 +179,8 @@ static struct bts_rows *bts_rows_of(struct trace_iterator *iter)
 }
 
 /*
- * Return the mm_struct of the task that took the branch, or NULL if the task has ended. In a
- * dump after a crash, return NULL, because looking up a mapping may sleep.
+ * Return the mm_struct of the task that took the branch, or NULL if the task has ended. Also
+ * return NULL in a dump after a crash, because looking up a mapping may sleep.
  */
 static struct mm_struct *bts_get_mm(struct trace_iterator *iter)
 {
@@ -211,8 +211,8 @@ static bool bts_print_file(struct trace_seq *s, struct mm_struct *mm,
 }
 
 /*
- * Return the current address of the kernel text whose address was @addr when the ring buffer
- * was written. A persistent ring buffer may be from another boot, with other addresses (KASLR).
+ * Return the current address of the kernel code that was at @addr when the ring buffer was
+ * written. A persistent ring buffer may be from an earlier boot, with other addresses (KASLR).
  * Modules and the vsyscall page do not move with the text, so leave their addresses unchanged.
  */
 VISIBLE_IF_KUNIT unsigned long bts_text_here(struct trace_array *tr, unsigned long addr)
@@ -256,7 +256,7 @@ static struct bts_row bts_lost_row(unsigned int cause, u64 count)
 	return (struct bts_row){ .branch.to = count, .lost = true, .cause = cause };
 }
 
-/* After an entry without a sequence number, the next branch's number is unknown. */
+/* An entry without a sequence number makes the next branch's number unknown. */
 static void bts_forget_number(struct trace_iterator *iter)
 {
 	struct bts_rows *rows = bts_rows(iter);

@@ -48,8 +48,8 @@ static const struct bts_stat bts_other_stats[] = {
 };
 
 /*
- * Print the sum of a counter of some CPUs. Print 0 if the instance has no counters,
- * because bts was never chosen in it.
+ * Print the sum of a counter over @cpus. If bts was never chosen in the instance, there are no
+ * counters, so print 0.
  */
 static void bts_show_stat(struct seq_file *m, struct bts_instance *b,
 			  const struct cpumask *cpus, const char *name, size_t offset)
@@ -64,7 +64,7 @@ static void bts_show_stat(struct seq_file *m, struct bts_instance *b,
 	seq_printf(m, "%s: %llu\n", name, sum);
 }
 
-/* If the SDM allows two behaviours, show which of them the driver has found on the CPUs. */
+/* Print what the driver has found out about behaviour that the SDM leaves open. */
 static void bts_show_traits(struct seq_file *m, unsigned int traits)
 {
 	const char *pmi = "unknown";
@@ -102,7 +102,7 @@ static int bts_stats_show(struct seq_file *m, void *v)
 {
 	struct inode *inode = m->private;
 	struct trace_array *tr = inode->i_private;
-	/* Pairs with bts_get(), which has initialized the counters. */
+	/* Pairs with bts_get(), which initializes the counters. */
 	struct bts_instance *b = smp_load_acquire(&tr->bts);
 	int cpu = tracing_get_cpu(inode);
 	const struct cpumask *cpus = cpu == RING_BUFFER_ALL_CPUS ? cpu_possible_mask :
@@ -188,7 +188,7 @@ static ssize_t bts_threshold_write(struct file *file, const char __user *ubuf,
 	return ret ?: cnt;
 }
 
-/* The threshold belongs to the hardware, so all instances share the threshold. */
+/* The threshold is a property of the hardware, so all instances share it. */
 static const struct file_operations bts_threshold_fops = {
 	.open		= tracing_open_generic,
 	.read		= bts_threshold_read,
@@ -199,7 +199,7 @@ static const struct file_operations bts_threshold_fops = {
 /**
  * trace_bts_is_there - report whether the tracer can be chosen on this machine
  *
- * Context: Any, after perf has detected the CPU (early_initcall()).
+ * Context: Any, after perf has detected the CPU in an early_initcall().
  */
 bool trace_bts_is_there(void)
 {

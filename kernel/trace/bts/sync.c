@@ -2,7 +2,7 @@
 /*
  * Branch tracer: bring the ring buffer up to date
  *
- * Branches reach the ring buffer a few hundred at a time, and only while tracing is on. ftrace
+ * Branches reach the ring buffer in batches of a few hundred, and only while tracing is on. ftrace
  * calls bts_sync() when it needs the branches earlier, or when tracing is turned on or off:
  *
  *	all CPUs	reason		action
@@ -12,20 +12,20 @@
  *	  yes		TARGETS		each CPU decides again what to record
  *	  yes		ON, OFF		the instance starts or stops recording
  *	  no		FLUSH		drain this CPU
- *	  no		EVENT		drain this CPU, if the event must come after the
- *					branches that led to it
- *	  no		ON		this CPU starts, and the other CPUs follow
- *	  all instances	OFF		a crash: drain all CPUs, and record no more
+ *	  no		EVENT		with bts-sync, drain this CPU, so that the event
+ *					comes after the branches that led to it
+ *	  no		ON		this CPU starts at once, the other CPUs later
+ *	  all instances	OFF		in a crash, drain all CPUs and stop recording
  *
  * Concurrency:
  *
  *	- A call for one CPU may come from any context, and its caller may hold any lock, for
- *	  example a runqueue's lock. So bts_sync() takes no lock in such a call. If an event
+ *	  example a runqueue's lock. So in such a call, bts_sync() takes no lock. If an event
  *	  occurs during a drain, bts_sync() does not drain, because ds_bts_off() returns false.
- *	- The flag bts_instance.tracing is written under trace_types_lock. Only bts_sync_on()
- *	  and bts_crash() write this flag without the lock, in any context.
- *	- Readers set the flag bts_instance.polled. While a reader has a file open, bts stays the
- *	  current tracer. A worker clears this flag under trace_types_lock.
+ *	- The flag bts_instance.tracing is written under trace_types_lock. The exceptions are
+ *	  bts_sync_on() and bts_crash(), which write the flag in any context without the lock.
+ *	- Readers may set bts_instance.polled without a lock, because bts stays the current tracer
+ *	  while a reader has a file open. A worker clears this flag under trace_types_lock.
  */
 
 #include <linux/irq_work.h>
@@ -48,9 +48,9 @@ static void bts_sync_event(struct bts_instance *b)
 }
 
 /*
- * Handle a reader that finds no data in a poll() or a non-blocking read(). The reader may sleep
- * in epoll_wait(), which polls the file only once. With bts-circular, no interrupt drains the
- * CPUs. So drain the CPUs ten times a second until the instance has no reader.
+ * Handle a reader that finds no data in a poll() or a non-blocking read(). The reader may then
+ * sleep in epoll_wait(), which polls the file only once. With bts-circular, no interrupt drains
+ * the CPUs, so drain them ten times a second until the instance has no reader.
  * Context: process context. While the reader's file is open, bts stays the current tracer.
  */
 static void bts_sync_poll(struct bts_instance *b)
@@ -74,8 +74,8 @@ static void bts_start_all(struct work_struct *work)
 static DECLARE_WORK(bts_start_work, bts_start_all);
 
 /*
- * Context: hard interrupt, which comes as soon as interrupts are on. The interrupt cannot
- * come during a task switch, so current is the task whose branches are in the DS buffer.
+ * Context: hard interrupt, as soon as interrupts are on. The interrupt cannot arrive during a task
+ * switch, so the branches in the DS buffer belong to current.
  */
 static __ds_text void bts_start_here(struct irq_work *work)
 {
@@ -91,11 +91,11 @@ static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
 	IRQ_WORK_INIT_HARD(bts_start_here);
 
 /*
- * Start recording, because a trigger, a function probe or tracing_on() turns tracing on. The
- * user wants the branches that follow on this CPU, so this CPU starts first, and the other CPUs
- * start a moment later. After a traceoff trigger or probe, the hardware is still on, so start
- * the CPUs again only if rows of mappings are missing. If the instance has just switched to
- * another tracer, bts_instance.tracing has no effect.
+ * Start recording, because a trigger, a function probe or tracing_on() turns tracing on. The user
+ * wants the branches that follow on this CPU, so this CPU starts first, and the other CPUs start a
+ * moment later. A traceoff trigger or probe leaves the hardware on, so after a traceoff, start the
+ * CPUs again only if rows of mappings are missing. If the instance has just switched to another
+ * tracer, bts_instance.tracing has no effect.
  * Context: any.
  */
 static void bts_sync_on(struct bts_instance *b)
@@ -129,7 +129,7 @@ void bts_stop(struct bts_instance *b)
 	ds_bts_update_all(DS_DRAIN_STOP);
 	/* Write the held entries, or count their branches as lost. */
 	ds_bts_flush_all();
-	/* Forget here which mappings were shown, because bts_sync_on() cannot do so in an NMI. */
+	/* Make the next start show all mappings again. bts_sync_on() cannot do this in an NMI. */
 	bts_map_forget(b);
 }
 
@@ -196,7 +196,7 @@ static void bts_sync_here(struct bts_instance *b, enum tracer_sync_reason why)
 }
 
 /**
- * bts_sync - the sync() of the tracer
+ * bts_sync - the tracer's sync() callback
  * @tr:		the trace array, which has chosen bts or has just left bts; NULL in a crash
  * @cpu:	RING_BUFFER_ALL_CPUS, or this CPU
  * @why:	the reason
