@@ -3,12 +3,12 @@
 #
 # Directories and build steps for the scripts in machine/. The caller must set $top.
 
-# The variable base is the kernel to patch: 6.12 (of Debian 12 and 13), or mainline (the newest
-# kernel in Debian's backports).
+# $base names the kernel to patch: 6.12 (of Debian 12 and 13), or mainline (the newest kernel in
+# Debian's backports).
 base=${BASE:-6.12}
-# The variable build is the work directory, which depends on the base unless $BTS_BUILD is set.
-# Files that do not depend on the base are in $common, and $build contains links to these files. All
-# clones of the project share the directory $cache, and `make clean` does not remove $cache.
+# $build is the work directory. Each base has its own, unless $BTS_BUILD is set. The files that do
+# not depend on the base are in $common, and $build contains links to them. All clones of the
+# project share the downloads and caches in $cache, which `make clean` keeps.
 build=${BTS_BUILD:-$top/build}
 # shellcheck disable=SC2034
 common=$build
@@ -37,7 +37,7 @@ case $base in
 esac
 
 # Lock the work directory, because two builds at the same time would overwrite each other's files.
-# The kernel releases the lock when the script ends for any reason.
+# The kernel releases the lock when the script ends, even if a signal ends it.
 lock() {
 	mkdir -p "$build" "$log"
 	exec 9>"$build/.lock"
@@ -48,7 +48,7 @@ lock() {
 
 # step NAME WORDS COMMAND...: run COMMAND, write its output to build/log/NAME.log, and print one
 # line with WORDS and the duration. If COMMAND fails, print the end of the log, give advice, and
-# exit. COMMAND may be a function, which fails when any command in the function fails.
+# exit. COMMAND may be a function. The step fails if any command in this function fails.
 step() {
 	step_name=$1
 	step_words=$2
