@@ -2,7 +2,7 @@
 #
 # Find the source lines that mutants change: awk -v tree=DIR [-v only=NAME] -f break.awk TABLE...
 #
-# The script machine/tests/mutate describes the tables. Report each incomplete mutant, and each
+# The comment in machine/tests/mutate describes the tables. Report each incomplete mutant, and each
 # mutant whose old lines do not occur exactly once in the file. If anything is reported, exit with
 # status 1. With NAME, write a broken copy PATH.broken of each file PATH that the mutant NAME
 # changes, and print PATH.
@@ -12,7 +12,7 @@ function problem(what) {
 	bad = 1
 }
 
-# Return a line without its indentation, because the indentation may differ.
+# Return a line without its indentation, which may differ between the table and the file.
 function bare(line) {
 	sub(/^[ \t]+/, "", line)
 	return line

@@ -5,10 +5,10 @@
 # machine/tests/run can set these variables. The defaults are in parentheses:
 #
 #	BTS_OUT		the part's own directory (build/test/NAME)
-#	BTS_KERNEL, BTS_QEMU	image and emulator for machine/vm/run
-#	BTS_SELFTESTS	tools/testing/selftests/ftrace (build/linux's)
+#	BTS_KERNEL, BTS_QEMU	kernel image and emulator for machine/vm/run
+#	BTS_SELFTESTS	ftrace's selftests (build/linux/tools/testing/selftests/ftrace)
 #	BTS_CASE	run only the cases whose names begin with this word
-#	BTS_SLOW	1: run the slow cases too
+#	BTS_SLOW	if 1, run the slow cases, too
 #
 # The exit status of a part is 0 if all tests passed, 1 if a test failed, 123 if a console showed an
 # oops, a warning or the like, 124 if a machine ran out of time, or 125 if a machine was lost, that
@@ -26,11 +26,11 @@ out=${BTS_OUT:-$build/test/${0##*/}}
 selftests=${BTS_SELFTESTS:-$build/linux/tools/testing/selftests/ftrace}
 # shellcheck disable=SC2034
 cases=$selftests/test.d/bts
-# machine/tests/mutate tests another tool.
+# machine/tests/mutate sets BTS_TOOL to the directory of a broken tool.
 # shellcheck disable=SC2034
 tool=${BTS_TOOL:-$build/tool}
 guests=$top/machine/tests/guest
-# The commands in guests inherit these variables.
+# Commands in the guest inherit these variables.
 export BTS_PROGS="$build/test-programs"
 export BTS_PACK="${BTS_PACK:-0}"
 export BTS_ACCOUNT="$cases/account.awk"
@@ -45,7 +45,7 @@ result() {
 	fi
 }
 
-# check NAME COMMAND...: run COMMAND, which must succeed, and print its output as comments.
+# check NAME COMMAND...: run COMMAND, which must succeed, and print its output as KTAP comments.
 check() {
 	check_name=$1
 	shift
@@ -59,8 +59,8 @@ check() {
 # a warning or the like. Store the console and the output of `info bts` in $guest_dir.
 #
 # OPTIONS should include --icount, so that a busy host does not change the results. A part without
-# --icount must explain why. TIMEOUT is in seconds of host time, and should be much longer than
-# necessary.
+# --icount must explain why. TIMEOUT is in seconds of the host's time, and should be much longer
+# than the command usually takes.
 guest_dir=$out
 guest() {
 	guest_timeout=$1
@@ -73,8 +73,8 @@ guest() {
 		--info-bts "$guest_dir/info" $guest_options -- "$@"
 }
 
-# ask NAME SCRIPT [OPTION...]: run guest/SCRIPT in a guest, print the output as comments, and
-# return the status of SCRIPT.
+# ask NAME SCRIPT [OPTION...]: run guest/SCRIPT in a guest, print its output as KTAP comments, and
+# return its exit status.
 ask() {
 	ask_dir=$out/$1
 	ask_script=$2

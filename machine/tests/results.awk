@@ -5,7 +5,7 @@
 #
 #	awk -f results.awk -v status=EXIT-STATUS -v guest=0|1 [-v filtered=1] KTAP
 #
-# A part without tests fails, unless BTS_CASE has selected test cases (filtered=1).
+# A part that runs no test fails, unless BTS_CASE is set (filtered=1), which may select no test.
 #
 # A test case that is skipped in a guest counts as failed, because every guest meets the
 # requirements of all test cases.

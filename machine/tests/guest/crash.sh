@@ -25,7 +25,7 @@ echo bts > current_tracer
 echo 1 > tracing_on
 
 # Wait until the CPU time of each target has grown, so that each target has run with tracing on.
-# Add up user and system time, because a tick during a return to user space counts as system time.
+# Add user and system time, because a tick during a return to user space counts as system time.
 ticks() { # PID
 	# shellcheck disable=SC2046 # words
 	set -- $(cat "/proc/$1/stat")

@@ -11,8 +11,8 @@ shell=$3
 shift 3
 
 # Hide all events that our test cases do not use. Before and after each test case, ftracetest opens
-# the files of all visible events. Opening the files of all 3,000 events would take seconds, or
-# minutes with the debug kernel.
+# the files of all visible events. With all 3,000 events, this would take seconds, or minutes with
+# the debug kernel.
 few_events() {
 	for dir in ftrace bts msr nmi sched syscalls/sys_enter_getpid syscalls/sys_enter_getppid; do
 		[ -d /sys/kernel/tracing/events/$dir ] || continue

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/idle.sh: trace the idle tasks on a CPU that records a wrong source for the first branch
-# after HLT. The trace must contain this branch. The next branch must be in the trace, too, and must
-# have the right source.
+# guest/idle.sh: trace the idle tasks on CPUs that record a wrong source for the first branch after
+# HLT. The trace must contain this branch and, with the right source, the next branch.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on
@@ -16,7 +15,7 @@ sleep .3
 echo 0 > tracing_on
 
 # Count interrupts whose source is in user space. These sources are wrong, because idle tasks run
-# only in the kernel. The emulator also records wrong sources in the kernel, which are not counted.
+# only in the kernel. Wrong sources in the kernel occur, too, but are not counted.
 status=0
 for trace in per_cpu/cpu*/trace; do
 	awk '

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/left-out.sh [WORDS]: in this guest, BTS does not work on CPU 1. Check that the tracer
+# guest/left-out.sh [WORDS]: in a guest in which BTS does not work on CPU 1, check that the tracer
 # records only on CPU 0, and reports that BTS does not work on CPU 1. With WORDS, CPU 1 is online
 # when the tracer is chosen, and error_log must contain WORDS. Without WORDS, CPU 1 comes online
 # while CPU 0 records branches. The exit status identifies the failed step.

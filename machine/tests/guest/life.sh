@@ -32,7 +32,7 @@ stat() { # NAME [CPU]
 	sed -n "s/^$1: //p" "${2:+per_cpu/cpu$2/}bts_stats"
 }
 
-# Count the backward jumps of the program's only loop. A complete trace contains 999 such jumps.
+# Count the backward jumps of the only loop in bts_loop. A complete trace contains 999 such jumps.
 loops() {
 	awk -v at="$back" '$4 == at && $5 !~ /^f/ { n++ } END { print n + 0 }' trace
 }
@@ -88,7 +88,7 @@ online() {
 }
 
 # A ring buffer that is created while CPU 1 is offline has no pages for CPU 1. Check that bts record
-# waits without polling on such a ring buffer, and uses less than 0.5 s of CPU time in 2 s.
+# does not poll such a ring buffer, that is, uses less than 0.5 s of CPU time in 2 s.
 tool_sleeps() {
 	bts record -u -o /tmp/late.dat -- sleep 3 &
 	sleep 2
@@ -113,7 +113,8 @@ to_ram() {
 	[ "$(cat /sys/power/suspend_stats/success)" -eq $((before + 1)) ]
 }
 
-# Check that the tracer reads new records on both CPUs. No write to tracefs restarts the tracer.
+# Check that the tracer reads new records on both CPUs, without a write to tracefs that would
+# restart it.
 grow() {
 	for cpu in 0 1; do
 		before=$(stat records $cpu)
@@ -134,7 +135,7 @@ suspend() {
 	taskset 2 "$BTS_PROGS/bts_spin_b" &
 	b=$!
 
-	# Trace this shell, which runs on CPU 0 at the suspend, so that CPU 0 has records.
+	# Trace this shell, too. It runs on CPU 0 until the suspend, so CPU 0 has records to drain.
 	for mode in "threshold" "flight recorder"; do
 		[ "$mode" = threshold ] || echo 1 > options/bts-circular
 		echo 1 > options/bts-kernel

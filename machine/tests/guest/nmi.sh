@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/nmi.sh DIR: create the files DIR/now-1 to DIR/now-3. After the script has created a file,
-# the host sends one NMI to each CPU, and each CPU must report its NMI. The output consists of KTAP
-# results.
+# guest/nmi.sh DIR: create the files DIR/now-1 to DIR/now-3. After each file, the host sends one NMI
+# to each CPU, and the kernel must report each NMI as unknown. The output consists of KTAP results.
 
 out=$1
 cd /sys/kernel/tracing || exit
@@ -39,8 +38,8 @@ nmi "$out/now-1" 1 "tracing is on, the task is stopped"
 kill -CONT "$spinner"
 sleep 0.2
 echo 0 > tracing_on
-# If two NMIs interrupt the same instruction, the kernel may ignore the second NMI. To avoid this
-# case, stop the task, so that the CPU is idle. An idle CPU reports both NMIs.
+# If two NMIs interrupt a CPU at the same instruction, the kernel may ignore the second one. Stop
+# the task to avoid this, because the kernel reports both NMIs of an idle CPU.
 kill -STOP "$spinner"
 [ "$(sed -n "s/^interrupts: //p" bts_stats)" -gt 0 ] || printf "not "
 echo "ok 2 the tracer has raised interrupts"

@@ -19,7 +19,7 @@ spinner=$!
 taskset -p 2 "$spinner" > /dev/null
 echo "$spinner" > set_ftrace_pid
 
-# Make the DS buffer circular, because parts/outside must find it full of branches at step 1.
+# Make the DS buffer circular, so that it is full of branches when parts/outside reads it at step 1.
 echo 1 > options/bts-circular
 echo bts > current_tracer
 sleep 0.1
@@ -40,9 +40,9 @@ echo nop > current_tracer
 step 3
 kill "$stat"
 
-# With a circular DS buffer, the tracer does not drain before the machine check. If the host is slow
-# at step 4, rows of branches might overwrite the row of the machine check in the ring buffer, so
-# filter out all branches.
+# Make the DS buffer circular, so that the tracer does not drain it before the machine check. Filter
+# out all branches, because otherwise their rows might overwrite the row of the machine check in the
+# ring buffer if the host is slow at step 4.
 echo 1 > options/bts-circular
 echo 'from == 0' > events/ftrace/bts_branch/filter
 echo 0 > options/bts-kernel

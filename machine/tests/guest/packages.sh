@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/packages.sh: in a new Debian system, install the packages in /root, run the first commands
-# of README.md as a user, and remove the packages. Write the output of each step to /root/said. The
-# script parts/packages checks the output.
+# guest/packages.sh: in a new Debian system, install the packages whose files are in /root, run the
+# first commands of README.md as a user, and remove the packages. Write the output of each step to
+# /root/said, where parts/packages checks it.
 
 said=/root/said
 mkdir "$said"
 cd /root || exit
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 
-# step NAME COMMAND...: run COMMAND. Store the output, the exit status and the time in seconds.
+# step NAME COMMAND...: run COMMAND. Store its output, its exit status and the seconds it took.
 step() {
 	name=$1
 	shift
@@ -25,7 +25,7 @@ as_user() {
 	su - somebody -c "$1"
 }
 
-# List all files, except for the lists, logs and downloads of dpkg and apt.
+# List all files, except the home directories, and the lists, logs and downloads of dpkg and apt.
 files() {
 	find / -xdev \( -path /root -o -path /proc -o -path /sys -o -path /dev \
 		-o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/cache -o -path /var/log \

@@ -3,17 +3,16 @@
 #
 # machine/tests/guest/stress.sh hotplug|switch|random ROUNDS [SEED]: repeat one action while the
 # tracer records. After each round, check that every record is accounted for. After the last round,
-# check for memory leaks. The output is KTAP. The option --strict of machine/vm/run checks the
-# console.
-# $BTS_PROGS is the directory with the programs of the selftests.
+# check for memory leaks. The output is KTAP. The caller checks the console (machine/vm/run
+# --strict). $BTS_PROGS is the directory with the programs of the selftests.
 #
 #	hotplug	CPU 1 goes offline and comes online again
 #	switch	the tracer alternates between bts and nop, while perf samples and counts.
 #		With BTS_STRESS_PERF_BTS, perf also uses BTS
-#	random	each round makes a hundred random changes of settings in three instances.
-#		Another instance, the witness, is never changed, and traces a sleeping
-#		task. At the end, the witness must have counted each record. With
-#		BTS_STRESS_CIRCULAR, the changes include flight recorders, in which the
+#	random	each round makes a hundred random changes to settings of up to three
+#		instances. Another instance, the witness, is never changed, and traces a
+#		sleeping task. At the end, the witness must account for each record. With
+#		BTS_STRESS_CIRCULAR, the changes may set bts-circular, with which the
 #		hardware stores more records than the tracer reads
 #
 # The last line is "records N", where N is the number of records that the tracer has read. The
@@ -42,15 +41,15 @@ stat() { # NAME [CPU]
 	sed -n "s/^$1: //p" "${2:+per_cpu/cpu$2/}bts_stats"
 }
 
-# Check that all records of the instance in the working directory are accounted for.
+# Check that all records of an instance are accounted for. The working directory is the instance's.
 sums() {
 	awk -f "$BTS_ACCOUNT" bts_stats > "$TMPDIR/sums" && return
 	cat "$TMPDIR/sums"
 	return 1
 }
 
-# Check that each row that the tracer delivered is still in the ring buffer, was read, or was
-# overwritten.
+# Check that each row that the tracer has delivered is still in the ring buffer, has been read, or
+# has been overwritten.
 balanced() {
 	sums || fail "records are not accounted for"
 	rows=$(($(stat delivered) + $(stat rows)))
@@ -125,8 +124,8 @@ stop_workers() {
 	rm -f "$TMPDIR/sample"* "$TMPDIR/bts"*
 }
 
-# Print how much of the used memory the kernel cannot reclaim, in KiB. KASAN delays the reuse of
-# slab objects, so leave out slabs, which slab_result() checks.
+# Print in KiB how much of the used memory the kernel cannot reclaim. Leave out slabs, because KASAN
+# delays the reuse of slab objects. slab_result() checks the slabs.
 in_use() {
 	sync
 	echo 3 > /proc/sys/vm/drop_caches
@@ -148,8 +147,8 @@ slabs() {
 
 # ---- hotplug -------------------------------------------------------------------------
 
-# Trace the two programs. In every tenth round, trace all tasks while CPU 1 goes offline, so that
-# CPU 1 has records to drain.
+# Trace the programs of spin(). In every tenth round, trace all tasks while CPU 1 goes offline, so
+# that CPU 1 has records to drain.
 hotplug_begin() {
 	echo 0 > tracing_on
 	echo 256 > buffer_size_kb
@@ -173,7 +172,7 @@ hotplug_round() {
 	[ "$(stat cpus_recording 1)" -eq 0 ] || fail "CPU 1 records while it is offline"
 	before=$(stat records 1)
 	echo 1 > $cpu1 || fail "CPU 1 does not come online"
-	# After CPU 1 has come online, CPU 1 must record again without a write to tracefs.
+	# Once CPU 1 is online again, it must record without a write to tracefs.
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		[ "$(stat records 1)" -eq "$before" ] || break
 		sleep 0.5
@@ -207,7 +206,7 @@ perf_count() {
 	done > /dev/null 2>&1
 }
 
-# Let perf and the tracer compete for BTS. While one of them uses BTS, the other fails with EBUSY.
+# Let perf and the tracer compete for BTS. While one of them uses BTS, the other gets EBUSY.
 perf_bts() {
 	while :; do
 		perf record -q --per-thread -e branches:u -c 1 -o "$TMPDIR/bts" "$BTS_PROGS/bts_loop"
@@ -277,7 +276,7 @@ any_option() {
 	shift "$one"
 	option=$1
 	# With bts-circular, the CPU overwrites records that the tracer has not read, so the
-	# hardware counts more records than the tracer.
+	# hardware would count more records than the tracer.
 	if [ "$option" = bts-circular ] && [ -z "${BTS_STRESS_CIRCULAR:-}" ]; then
 		return
 	fi
@@ -309,7 +308,7 @@ any_size() {
 	[ "$one" -ne 0 ] || { one_of 2; try $((one * 60 + 4)) "$dir/buffer_subbuf_size_kb"; }
 }
 
-# Clear the ring buffer, swap the ring buffer, or write other events into the ring buffer.
+# Clear the ring buffer, swap it with the snapshot, or write other events into it.
 any_buffer() {
 	one_of 4
 	case $one in
@@ -401,8 +400,8 @@ random_round() {
 	done
 }
 
-# Check the instance "witness". The target of this instance sleeps, so the tracer must have counted
-# each record as filtered or as an own branch.
+# Check the instance "witness". Its target sleeps, so the tracer must have counted each record as
+# filtered or as own.
 random_end() {
 	for dir in . instances/stress1 instances/stress2; do
 		[ ! -d $dir ] || echo nop > $dir/current_tracer
@@ -438,14 +437,14 @@ random_end() {
 
 # ---- leaks ---------------------------------------------------------------------------
 
-# Check that the used memory has not grown too much since the first tenth of the rounds. These first
-# rounds fill the caches.
+# Check that the used memory has not grown too much since the first tenth of the rounds, which fill
+# the caches.
 memory_result() {
 	awk -v before="$used" -v after="$(in_use)" -v rounds="$rounds" '
 		BEGIN {
 			print "# in use before " before " KiB, after " after
 			# Allow a growth of 64 KiB (the size of the smallest buffer) in each round,
-			# but at least 16 MiB in total.
+			# or of 16 MiB in total if this is more.
 			limit = 64 * rounds * 9 / 10
 			exit after - before > (limit < 16384 ? 16384 : limit)
 		}
@@ -456,8 +455,8 @@ slab_result() {
 	slabs > "$TMPDIR/slabs"
 	awk -v rounds="$rounds" '
 		FNR == NR { was[$1] = $2; next }
-		# Each cache may grow by 32 bytes in each round, plus 256 KiB, because the sizes
-		# of caches always vary.
+		# Each cache may grow by 32 bytes in each round, and by another 256 KiB,
+		# because cache sizes always vary.
 		$2 - was[$1] > 32 * rounds + 262144 {
 			print "# " $1 " grew from " was[$1] + 0 " to " $2 " bytes"
 			bad = 1

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # This script is /init in the guest of machine/tests/parts/suspend. The script prints KTAP on the
-# second serial line. Then the script reboots the guest, so that the emulator exits.
+# second serial line. Then the script reboots the guest, which makes the emulator exit.
 
 # Mount /proc first, because the shell starts its applets through /proc/self/exe.
 busybox mount -t proc none /proc
