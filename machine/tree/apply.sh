@@ -5,19 +5,19 @@
 #
 #	patches/linux		the series, for the newest kernel
 #	patches/6.12		backports that 6.12 needs before the series
-#	patches/6.12/overrides	a file NAME.patch contains the hunks that NAME.patch needs on 6.12
+#	patches/6.12/overrides	NAME.patch here replaces hunks of the series' NAME.patch on 6.12
 #
 # A file "series" contains these lines:
 #
-#	# A. Facilities		a group of patches begins
-#	0001-NAME.patch		a message, and any hunks in existing files
+#	# A. Facilities		the beginning of a group of patches
+#	0001-NAME.patch		a patch: a commit message, and any hunks in existing files
 #	+ PATH			a new file in the commit of the patch above
 #	+ NAME.[ch]		NAME.c and NAME.h
 #	+ DIR			all files in DIR that no line above lists
 #
-# An override begins with lines "drop FILE N..." or "drop FILE all", which list the hunks to leave
-# out of the patch. After these lines, the override contains the hunks to apply instead. On 6.12,
-# the other hunks of a patch may need fuzz.
+# An override begins with lines "drop FILE N..." or "drop FILE all", which list the hunks of the
+# patch to leave out. After these lines, the override contains the hunks to apply instead. On 6.12,
+# the remaining hunks of a patch may apply with fuzz.
 
 # patches_base DIR: print the base, 6.12 or mainline, of the kernel source in DIR.
 patches_base() {
@@ -27,8 +27,8 @@ patches_base() {
 	esac
 }
 
-# patches_of BASE: print lines "group NAME", "patch PATH" and "file PATH". The backports are in the
-# group 0.
+# patches_of BASE: print the series as lines "group NAME", "patch PATH" and "file PATH". The
+# backports form the group 0.
 patches_of() {
 	[ ! -e "$top/patches/$1/series" ] ||
 		sed -n -e '1i group 0' -e "s|^[^#+ ].*|patch patches/$1/&|p" "$top/patches/$1/series"
