@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/nmi.sh DIR: create the files DIR/now-1 to DIR/now-3. After each file, the host sends one NMI
-# to each CPU, and the kernel must report each NMI as unknown. The output consists of KTAP results.
+# guest/nmi.sh DIR: create the files DIR/now-1 to DIR/now-3. When a file appears, the host sends one
+# NMI to each CPU, and the kernel must report each NMI as unknown. The output consists of KTAP
+# results.
 
 out=$1
 cd /sys/kernel/tracing || exit

@@ -7,8 +7,8 @@
 # --strict). $BTS_PROGS is the directory with the programs of the selftests.
 #
 #	hotplug	CPU 1 goes offline and comes online again
-#	switch	the tracer alternates between bts and nop, while perf samples and counts.
-#		With BTS_STRESS_PERF_BTS, perf also uses BTS
+#	switch	the tracer alternates between bts and nop, while perf samples and counts
+#		events. With BTS_STRESS_PERF_BTS, perf also uses BTS
 #	random	each round makes a hundred random changes to settings of up to three
 #		instances. Another instance, the witness, is never changed, and traces a
 #		sleeping task. At the end, the witness must account for each record. With
