@@ -13,7 +13,7 @@
 #	0001-NAME.patch		a patch: a commit message, and any hunks in existing files
 #	+ PATH			a new file in the commit of the patch above
 #	+ NAME.[ch]		NAME.c and NAME.h
-#	+ DIR			all files in DIR that no line above lists
+#	+ DIR			all files in DIR that are not listed above
 #
 # An override begins with lines "drop FILE N..." or "drop FILE all", which list the hunks of the
 # patch to leave out. After these lines, the override contains the hunks to apply instead. On 6.12,
