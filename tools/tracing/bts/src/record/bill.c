@@ -3,8 +3,7 @@
  * Print the last line of bts record and bts info, which is a summary of the recording.
  * Commands that read all branches call pipe_bill() instead.
  *
- * The numbers of losses are read from bts_stats, which contains a counter for each cause (see
- * causes.h).
+ * The losses come from bts_stats, which contains a counter for each cause (see causes.h).
  */
 #include <inttypes.h>
 #include <string.h>

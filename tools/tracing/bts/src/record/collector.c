@@ -6,16 +6,16 @@
  *					    `------zstd--> the CPU's part of the file
  *
  * A thread sleeps in poll() until buffer_percent of its CPU's buffer is filled. Then the thread
- * reads at most half of this amount. So the thread usually reads whole pages, seldom disturbs its
- * CPU, and quickly frees room for the branches that the kernel holds (bts-block). At the end of the
+ * reads at most half of the filled part, so it usually reads whole pages, seldom disturbs its CPU,
+ * and quickly frees room for the branches that the kernel holds (bts-block). At the end of the
  * recording, the thread reads the remaining pages.
  *
- * poll() waits for half a second at most. After each wait, the thread writes its pages if its last
+ * poll() waits for at most half a second. After each wait, the thread writes its pages if its last
  * write was at least half a second ago. So each thread writes its pages at least once a second, and
  * little data is lost if bts is killed.
  *
- * If a thread cannot write its file, bts ends the recording. Until then, the thread continues to
- * read pages and drops them, so that no task waits forever for room in the ring buffer.
+ * If a thread cannot write its file, bts ends the recording. Until then, the thread keeps reading
+ * pages but drops them, so that no task waits forever for room in the ring buffer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -119,7 +119,7 @@ static void fail(struct collector_cpu *c)
 		msg_errno("report a failure", NULL);
 }
 
-/* Add the tasks and switches of pages that were written. A newer name replaces an older name. */
+/* Add the counts of the pages that were just written. A newer name replaces an older name. */
 static void count_written(struct collector_cpu *c)
 {
 	struct look_counts *new = &c->look.counts;
@@ -139,7 +139,7 @@ static void flush_pages(struct collector_cpu *c)
 		fail(c);
 	else
 		count_written(c);
-	/* Count overwritten entries even after a failed write, because these entries are lost. */
+	/* Overwritten entries are lost in any case, so count them even after a failed write. */
 	c->written.overwritten += c->look.counts.overwritten;
 	look_close(&c->look);
 	look_open(&c->look, &c->all->events);

@@ -17,9 +17,9 @@
 struct collector;
 
 /*
- * Start a thread for each CPU of the instance and, if not NULL, of @inst->maps. If @waiting is
- * true, the threads wait for data until collector_finish() is called. Otherwise, the threads read
- * only the data that is now in the ring buffer. On failure, print a message and return NULL.
+ * Start a thread for each CPU of @inst. If @inst->maps is not NULL, do the same for @inst->maps. If
+ * @waiting is true, the threads wait for data until collector_finish() is called. Otherwise, they
+ * read only the data that is now in the ring buffer. On failure, print a message and return NULL.
  */
 struct collector *collector_start(const struct instance *inst, struct writer *writer, bool waiting);
 /* Return a descriptor that becomes readable after a thread has failed and printed a message. */

@@ -7,8 +7,8 @@
  * do not collide. At the end, undo.c removes the instance and the probes.
  *
  * The PID in the name does not show whether an instance is in use, because several PID namespaces
- * may contain the same PID. Therefore, the process that uses the instance locks the instance's
- * directory with flock() until the process ends:
+ * may contain the same PID. Therefore, the process that uses the instance keeps its directory
+ * locked with flock() until the process exits:
  *
  *	instances		locked while bts creates an instance or removes stale instances
  *	instances/bts-PID	locked by the process that records there
@@ -105,7 +105,7 @@ static void remove_stale(const char *dir)
 		closedir(stream);
 }
 
-/* If a process of another PID namespace already uses the name, append a number to the name. */
+/* If a process in another PID namespace already uses the name, append a number to it. */
 static int make_directory(struct instance *inst, const char *dir)
 {
 	for (int i = 0;; i++) {

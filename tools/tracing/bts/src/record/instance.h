@@ -18,13 +18,13 @@ struct instance {
 	char	*name;
 	char	*path;
 	int	lock;		/* the descriptor of the lock (see instance.c) */
-	struct instance *maps;	/* the mappings of a flight recorder, or NULL (see setup.c) */
+	struct instance *maps;	/* for a flight recorder's mappings, or NULL (see setup.c) */
 };
 
 /* Create instances/bts-PID, which undo.c removes. On failure, print a message and return NULL. */
 struct instance *instance_create(void);
 /*
- * Undo all changes and remove the instance and @inst->maps. Before this call, close all
+ * Undo all changes and remove the instance and @inst->maps. The caller must have closed all
  * trace_pipe_raw files.
  */
 void instance_remove(struct instance *inst);
@@ -32,7 +32,7 @@ void instance_remove(struct instance *inst);
 /* Return the path of a file of the instance. The caller frees the path. */
 char *instance_file(const struct instance *inst, const char *file)
 	__attribute__((returns_nonnull));
-/* Read and write files of the instance, as in path.h. If a write fails, also print a message. */
+/* Read and write files of the instance, as path.h does. If a write fails, also print a message. */
 int instance_write(const struct instance *inst, const char *file, const char *text);
 int instance_append(const struct instance *inst, const char *file, const char *text);
 char *instance_read(const struct instance *inst, const char *file);

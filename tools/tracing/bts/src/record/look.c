@@ -2,8 +2,8 @@
 /*
  * Scan a CPU's ring-buffer pages.
  *
- * The kernel does not count the tasks and switches in the trace. To count them, bts record scans
- * each page before it writes the page. If bts record is killed, bts restore scans the pages again.
+ * The kernel does not count the tasks and switches in the trace, so bts record scans each page
+ * before it writes the page. If bts record is killed, bts restore scans the pages again.
  */
 #include <stdint.h>
 #include <string.h>

@@ -3,15 +3,15 @@
  * Set up the event of the option --on. At this event, tracing stops, and bts record writes the
  * contents of the flight recorder to the trace.
  *
- * For each kind of event, bts adds a traceoff trigger to a trace event in the tool's instance:
+ * For each kind of --on event, bts sets a traceoff trigger on one trace event in its instance:
  *
  *	signal		signal:signal_deliver		kernel function		a kprobe
  *	end of a task	sched:sched_process_exit	program's function	a uprobe
  *
  * Each trigger has a condition, because only triggers with a condition respect set_event_pid. A
- * trigger without a condition fires for every task. Probes are global, and are not removed with the
- * instance. A probe cannot be removed while a trigger uses it, so undo.c first removes the instance
- * and then the probes.
+ * trigger without a condition fires for every task. Probes are global, so removing the instance
+ * does not remove them. A probe cannot be removed while a trigger uses it, so undo.c first removes
+ * the instance and then the probes.
  */
 #include <errno.h>
 #include <signal.h>
@@ -144,7 +144,7 @@ void on_prepare(const struct record_options *options)
 	on_free(&on);
 }
 
-/* If several probes have the same name, the kernel makes one event for all of them. */
+/* Probes with the same name share one event. */
 static int add_probe(const char *group, const char *where)
 {
 	char *path = mem_format("%s/dynamic_events", instance_tracefs());
@@ -222,9 +222,9 @@ static bool ends_without_core(int signal)
 
 /*
  * If a fatal signal causes no core dump, the kernel delivers SIGKILL instead, so signal_deliver
- * does not contain the original signal's number. The event signal_generate contains this number,
- * but a trigger on signal_generate fires only if the sender is a traced task. In signal_generate, a
- * result of 0 means that the signal is neither ignored nor already pending.
+ * does not show the original signal. The event signal_generate shows this signal, but a trigger on
+ * signal_generate fires only if the sender is a traced task. In signal_generate, a result of 0
+ * means that the signal is neither ignored nor already pending.
  */
 static int arm_sender(const struct instance *inst, const struct on *on)
 {

@@ -217,7 +217,7 @@ static int parse_user(struct record_options *options, const char *name)
 	return STATUS_OK;
 }
 
-/* Report whether the path is / or below a directory that the emulated machine mounts itself. */
+/* Report whether the path is "/", or is in /dev, /proc or /sys of the emulated machine. */
 static bool is_of_machine(const char *path)
 {
 	static const char * const own[] = { "/dev", "/proc", "/sys" };
@@ -401,7 +401,7 @@ int record_parse(struct record_options *options, int argc, char **argv)
 	}
 	if (optind < argc)
 		options->command = argv + optind;
-	/* By default, record branches both in user space and in the kernel. */
+	/* By default, record both user space and the kernel. */
 	if (!options->user && !options->kernel) {
 		options->user = true;
 		options->kernel = true;

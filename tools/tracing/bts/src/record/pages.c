@@ -4,8 +4,8 @@
  * file/ring_page.h.
  *
  * Consecutive branches of one task form a pack if they have the same time. The tracer's own coder
- * (kernel/trace/bts/pack.c) limits each pack to the free room in the page. Full pages are collected
- * and compressed 1 MiB at a time.
+ * (kernel/trace/bts/pack.c) limits each pack to the free space in the page. Full pages are
+ * collected and compressed 1 MiB at a time.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ enum {
 	TIME_EXTEND	= 8,
 	CHUNK		= 1 << 20,
 	/*
-	 * If fewer bytes than this are free in a page, the next pack begins on a new page.
+	 * A pack begins on a new page if the current page has fewer free bytes than this.
 	 */
 	PACK_LEAST	= 512,
 };
@@ -115,7 +115,7 @@ static void put_word(struct pages *p, uint32_t word)
 	p->used += sizeof(word);
 }
 
-/* Return the time delta for the header. If it does not fit, write a time extend and return 0. */
+/* Return the time delta for the header, or 0 after writing a time extend for a large delta. */
 static uint32_t put_time(struct pages *p, uint64_t ts)
 {
 	uint64_t delta;

@@ -9,7 +9,7 @@
  * or follow the AUX record for the same data.
  *
  * Files from bts dump contain no AUX records. In such a file, all branches of an AUXTRACE record
- * have the record's time, which is the time-stamp counter's value in its field "reference".
+ * have the same time, which comes from the TSC value in the record's field "reference".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ struct record_auxtrace {
 void perf_aux_branches(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id,
 		       const struct bts_record *branches, size_t nr)
 {
-	/* Skip branches of zeroes, because the kernel fills the rest of a page with zeroes. */
+	/* The kernel pads pages with zeroes, so skip all-zero branches. */
 	for (size_t i = 0; i < nr; i++)
 		if (branches[i].from || branches[i].to)
 			perf_rows_branch(rows, out, id, branches[i].from, branches[i].to);

@@ -44,7 +44,7 @@ struct perf_aux_part {
 	bool		used;
 };
 
-/* The value T of the time-stamp counter means the time @zero + (T * @mult >> @shift). */
+/* The TSC value T corresponds to the time @zero + (T * @mult >> @shift). */
 struct perf_aux_clock {
 	uint64_t	shift, mult, zero;
 };
@@ -55,9 +55,9 @@ struct perf_aux {
 	struct perf_aux_clock	clock;
 };
 
-/* Store an AUXTRACE record, whose data begins at the file offset @at. Return the data's size. */
+/* Add the part of an AUXTRACE record. The data begins at file offset @at. Return its size. */
 uint64_t perf_aux_data(struct perf_aux *aux, const struct perf_event_header *h, uint64_t at);
-/* Add rows for all branches of a part that no AUX record describes. */
+/* If no AUX records describe a part, add rows for all of its branches. */
 void perf_aux_whole(struct perf_aux_part *part, FILE *file, struct perf_rows *rows,
 		    struct perf_out *out);
 /* Return the total number of branches in the parts that were not read at all. */

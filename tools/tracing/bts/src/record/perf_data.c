@@ -6,11 +6,11 @@
  *
  * In each round, perf writes the contents of all ring buffers and then a FINISHED_ROUND record. A
  * record after round N is never older than the newest record of round N - 1. So at the end of round
- * N, bts sorts and delivers all records up to the time of the newest record of round N - 1.
+ * N, bts can sort and deliver all records up to the time of the newest record of round N - 1.
  *
  * With intel_bts, the branches are in AUXTRACE records, which contain no time. The kernel delivers
  * the branches in portions, and writes an AUX record with the time of each portion. If the file
- * contains no AUX records, each AUXTRACE record is delivered at the time at which it was written.
+ * contains no AUX records, bts uses the time at which perf wrote each AUXTRACE record.
  *
  * Every number in the file is checked before use.
  */
@@ -80,7 +80,7 @@ struct attr {
 	bool			kernel;
 };
 
-/* A waiting entry that represents the AUXTRACE record aux.parts[@part]. */
+/* A waiting entry for the AUXTRACE record in aux.parts[@part]. */
 struct waiting_part {
 	struct perf_event_header	header;
 	uint64_t			part;
@@ -427,8 +427,8 @@ char *perf_data_describe(struct perf_data *d)
 /*
  * Return the offset of the event ID in a record. With PERF_SAMPLE_IDENTIFIER, a sample begins with
  * the ID, and other records end with it. If all events have the same sample type, perf uses
- * PERF_SAMPLE_ID instead. Then some fields of 8 bytes precede the ID in a sample, or follow the ID
- * in other records.
+ * PERF_SAMPLE_ID instead. Then some 8-byte fields precede the ID in a sample, and some follow the
+ * ID in other records.
  */
 static size_t event_number_at(const struct perf_event_header *h, uint64_t type)
 {
@@ -469,7 +469,7 @@ static const struct perf_format *format_of(const struct perf_data *d,
 	return &d->attrs[0].format;
 }
 
-/* If the records do not contain a CPU number, assign all rows to CPU 0. */
+/* If a record has no CPU number, use CPU 0. */
 static struct perf_out *out_of(struct perf_data *d, struct writer *w, int cpu)
 {
 	size_t i = cpu >= 0 && cpu < CPUS_MAX ? cpu : 0;
@@ -578,8 +578,8 @@ static void wait(struct perf_data *d, const struct perf_event_header *h)
 }
 
 /*
- * Add the part that an AUXTRACE record contains. perf copies a part later than the other records of
- * the same round, so ignore the part's time until the part is delivered.
+ * Add the part that an AUXTRACE record contains. perf copies a part after the other records of the
+ * same round, so the part's time must not change d->youngest yet.
  */
 static uint64_t add_part(struct perf_data *d, const struct perf_event_header *h, uint64_t at)
 {

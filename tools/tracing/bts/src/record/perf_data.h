@@ -22,15 +22,15 @@ bool perf_data_is_intel_bts(const struct perf_data *data);
 /* Report whether perf_data_read() found branches that cannot be read. */
 bool perf_data_is_damaged(const struct perf_data *data);
 /*
- * Report whether branches in the kernel were recorded. Even if not, a file from intel_bts contains
- * the branches from user space into the kernel.
+ * Report whether branches in the kernel were recorded. A file from intel_bts always contains at
+ * least the branches from user space into the kernel.
  */
 bool perf_data_has_kernel_side(const struct perf_data *data);
-/* Report whether intel_bts recorded the file on the kernel release that is running now. */
+/* Report whether the file was recorded with intel_bts on the kernel release that is running now. */
 bool perf_data_of_this_kernel(struct perf_data *data);
 /* Return a text of "key: value" lines about the recording. The caller frees the text. */
 char *perf_data_describe(struct perf_data *data);
-/* Write the rows up to the first error. Return 0, or print a message and return -1. */
+/* Write all rows that precede the first error. Return 0, or print a message and return -1. */
 int perf_data_read(struct perf_data *data, struct perf_rows *rows, struct writer *w);
 
 #endif

@@ -9,8 +9,8 @@
  *				the ring buffer describes each part of the area
  *
  * Each event is bound to a task, and the task's children inherit the event. Each event is also
- * bound to a CPU, because otherwise perf does not allow a ring buffer for an inherited event. All
- * events on a CPU share the ring buffer of the first event on that CPU.
+ * bound to a CPU, because otherwise perf rejects a ring buffer for an inherited event. All events
+ * on a CPU share the ring buffer of the first event on that CPU.
  *
  * The events use CLOCK_MONOTONIC, because this clock is the same on all CPUs.
  */
@@ -122,7 +122,7 @@ char *perf_events_why(int error)
 		return mem_strdup("BTS or LBR is already in use");
 	case ENXIO:
 		return mem_strdup("the kernel has no intel_bts: page table isolation is on "
-				  "(pti=off ends it), or the CPU has no BTS");
+				  "(pti=off turns it off), or the CPU has no BTS");
 	case ENOENT:
 	case EOPNOTSUPP:
 		return mem_strdup("perf does not support BTS on this CPU");
@@ -194,8 +194,8 @@ static bool map_ring(struct perf_ring *ring, size_t size, size_t aux_size)
 
 /*
  * Map the rings from index @first on, with equal sizes. All rings together must not exceed the
- * user's limit for locked memory. So if a mapping fails, halve the larger of the two sizes for all
- * these rings.
+ * user's limit for locked memory. So if a mapping fails, halve the ring-buffer size or the AUX
+ * size, whichever is larger.
  */
 static int map_rings(struct perf_events *events, size_t first)
 {
@@ -258,8 +258,8 @@ static int open_on(struct perf_events *events, struct perf_event_attr *attr, pid
 }
 
 /*
- * Raise the limit, because a followed thread needs a descriptor for each CPU, and a descriptor for
- * its guard (perf_follow.c).
+ * Raise the limit for open files, because each followed thread needs a descriptor for each CPU and
+ * one for its guard (perf_follow.c).
  */
 static void more_descriptors(void)
 {
@@ -307,7 +307,7 @@ int perf_events_open(struct perf_events *events, const struct record_options *op
 		attr.exclude_user = !options->user;
 	}
 	attr.enable_on_exec = at_exec;
-	/* The watermark is below the size of each ring buffer, which is at least LEAST_BYTES. */
+	/* Each ring buffer has at least LEAST_BYTES, so the data can reach this watermark. */
 	attr.wakeup_watermark = LEAST_BYTES / 2;
 	for (int cpu = 0; cpu < nr; cpu++)
 		if ((!options->cpus || cpu_in_list(options->cpus, cpu)) &&
@@ -319,7 +319,7 @@ int perf_events_open(struct perf_events *events, const struct record_options *op
 	}
 	if (map_rings(events, first_ring))
 		return -1;
-	/* Enable the events last, because records are lost if there is no ring buffer. */
+	/* Enable the events last, because an event without a ring buffer loses its records. */
 	for (size_t i = first_fd; i < events->nr_fds && !at_exec; i++)
 		ioctl(events->fds[i], PERF_EVENT_IOC_ENABLE, 0);
 	return 0;
@@ -452,7 +452,7 @@ static void read_record(struct perf_events *events, struct perf_ring *ring,
 		perf_rows_record(rows, &ring->out, h, &events->format);
 }
 
-/* If an AUX area was full, restart all events, because perf does not show which event stopped. */
+/* A full AUX area stops an event, but perf does not show which one, so restart all events. */
 static void go_on(struct perf_events *events)
 {
 	bool stopped = false;
@@ -469,8 +469,8 @@ static void go_on(struct perf_events *events)
 
 /*
  * Read the records of all rings in the order of their times, because a record on any CPU may change
- * a task's state. When a task moves to another CPU, the old CPU's ring already contains all of the
- * task's records. So if @until is in the past, the rings contain all records up to @until.
+ * a task's state. When a task moves to another CPU, all of its earlier records are already in the
+ * old CPU's ring. So if @until is in the past, the rings contain all records up to @until.
  */
 static void read_until(struct perf_events *events, struct perf_rows *rows, uint64_t until)
 {

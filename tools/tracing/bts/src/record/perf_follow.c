@@ -23,7 +23,7 @@
  *
  * At these stops, except the stop before a signal's delivery, bts reads the user address at which
  * the task will continue. If the task ends, bts reads the address at which the task would have
- * continued. The records of perf do not contain this address.
+ * continued. perf's records contain neither address.
  */
 #include <errno.h>
 #include <signal.h>
@@ -139,7 +139,7 @@ static bool is_group_stop(int signal)
 	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
-/* A thread that calls exec() gets the PID of the leader. Forget the old ID of the thread. */
+/* A thread that calls exec() takes over the leader's PID. Forget the thread's old ID. */
 static void executed(struct follow *f, pid_t tid)
 {
 	unsigned long before;
@@ -152,7 +152,7 @@ static void executed(struct follow *f, pid_t tid)
 }
 
 /*
- * Return the si_code if this signal reports the end of a single step, otherwise 0. The step ended:
+ * If this signal reports the end of a single step, return its si_code, otherwise 0:
  *
  *	SIGTRAP		before the first instruction of a signal's handler
  *	TRAP_TRACE	after an instruction

@@ -41,13 +41,13 @@ enum follow_stop {
 };
 
 void follow_init(struct follow *f);
-/* Start to follow a running task. Return 0, or return -1 and set errno. */
+/* Start following a running task. Return 0, or return -1 and set errno. */
 int follow_seize(struct follow *f, pid_t tid);
-/* Start to follow a running task, and tell it to stop. For FOLLOW_REFUSED, errno is the reason. */
+/* Start following a running task, and tell it to stop. For FOLLOW_REFUSED, errno is the reason. */
 enum follow_stop follow_interrupt(struct follow *f, pid_t tid);
 /*
- * After FOLLOW_RUNS, report the new state. A task in uninterruptible sleep does not stop until it
- * wakes up. If the task has stopped, pass *@status to follow_go().
+ * Return the state of a task that was in the state FOLLOW_RUNS. A task in uninterruptible sleep
+ * does not stop until it wakes up. If the task has stopped, pass *@status to follow_go().
  */
 enum follow_stop follow_stopped(struct follow *f, pid_t tid, int *status);
 void follow_go(struct follow *f, pid_t tid, int status);

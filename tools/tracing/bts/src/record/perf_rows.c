@@ -8,9 +8,9 @@
  *	EXIT		departs, for the last time
  *
  * When a task leaves a CPU, the kernel writes the SWITCH record before it copies the task's last
- * branches out of the hardware's buffer. So bts delays the row of the departure until the CPU has a
- * record of another task, or until the task returns to the CPU. A LOST record has the number of
- * lost records, but not the number of lost branches.
+ * branches out of the hardware's buffer. So bts delays the bts_departs row until the CPU has a
+ * record of another task, or until the task returns to the CPU. A LOST record contains the number
+ * of lost records, but not of lost branches.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -28,13 +28,13 @@
 /* The kernel's BTS_LOST_RING_BUFFER. */
 #define LOST_RING_BUFFER	0
 
-/* These fields are at the end of each record except samples. */
+/* All records except samples end with these fields. */
 #define SAMPLE_ID_BITS	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | \
 			 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
 /* --- A record's fields ---------------------------------------------------------------- */
 
-/* A cursor that reads a record in steps of eight bytes. Beyond the record, the cursor returns 0. */
+/* A cursor that reads a record in steps of eight bytes. Past the end, the cursor returns 0. */
 struct fields {
 	const char	*at, *end;
 };
@@ -80,7 +80,7 @@ static bool read_branch(const struct perf_event_header *h, uint64_t type, struct
 	return true;
 }
 
-/* Read the fields that samples and other records share. */
+/* Read the fields that samples and other records have in common. */
 static void take_ids_and_cpu(struct fields *f, uint64_t type, struct perf_id *id)
 {
 	if (type & PERF_SAMPLE_ID)

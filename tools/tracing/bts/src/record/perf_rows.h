@@ -64,12 +64,12 @@ void perf_id_read(const struct perf_event_header *h, const struct perf_format *f
 /* Add the rows for a record. The caller passes each CPU's records in the order of their times. */
 void perf_rows_record(struct perf_rows *rows, struct perf_out *out,
 		      const struct perf_event_header *h, const struct perf_format *format);
-/* Add a branch of the task @id. The branch comes from a sample or from an AUX area. */
+/* Add a branch (from a sample or an AUX area) of the task @id. */
 void perf_rows_branch(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id,
 		      uint64_t from, uint64_t to);
 /* Add a loss of branches of the task @id. */
 void perf_rows_lost(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id);
-/* If a row bts_departs of the CPU was delayed, write this row. */
+/* Write the CPU's bts_departs row, if this row was delayed. */
 void perf_rows_end(struct perf_rows *rows, struct perf_out *out);
 
 /* Store the address at which a stopped task will continue or (if @ends) would have continued. */

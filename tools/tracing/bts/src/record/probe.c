@@ -60,14 +60,14 @@ struct way {
 };
 
 /*
- * The hardware's filter also drops either the branches into the kernel or the branches out of the
- * kernel. The SDM does not specify which.
+ * Besides the unwanted side, the hardware's filter drops either the branches into the kernel or the
+ * branches out of the kernel. The SDM does not specify which.
  */
 enum missing { NONE, INTO_KERNEL, OUT_OF_KERNEL };
 
 /* --- The child ---------------------------------------------------------------------- */
 
-/* Use the system call, because the C library would replace the restorer. */
+/* Call the kernel directly, because the C library's sigaction() would replace the restorer. */
 static void set_handler(int sig)
 {
 	struct {
@@ -245,9 +245,9 @@ static bool matches(const struct probe_row *row, const struct probe_branch *bran
 }
 
 /*
- * If an interrupt begins at @row, return the number of its rows, otherwise 0. An interrupt has two
- * rows: the branch into the kernel, and the branch back. If the hardware drops one of these
- * branches, the interrupt has one row.
+ * If @row is the first row of an interrupt, return the number of the interrupt's rows, otherwise 0.
+ * An interrupt has two rows: the branch into the kernel, and the branch back. If the hardware drops
+ * one of these branches, the interrupt has one row.
  */
 static size_t is_interrupt(const struct probe_row *row, size_t left, enum missing missing)
 {
@@ -358,7 +358,7 @@ static bool compare(struct probe_rows *rows, const struct way *way, enum missing
 
 /* --- All configurations ------------------------------------------------------------- */
 
-/* Return which branches the hardware's filter drops, according to the tracer. */
+/* Ask the tracer which branches between user space and the kernel the hardware's filter drops. */
 static enum missing missing_side(const struct instance *inst, const struct way *way)
 {
 	char *stats = way->filter ? instance_read(inst, "bts_stats") : NULL;
@@ -471,7 +471,7 @@ bool probe_machine(void)
 		{ "user and kernel, packed",		true,	true,	true,	false },
 	};
 	static const struct way user = { "user side", true, false, false, false };
-	/* The call fails if the set has fewer bits than the kernel has possible CPUs. */
+	/* sched_getaffinity() fails if the set has fewer bits than possible CPUs. */
 	cpu_set_t cpus[CPUS_MAX / CPU_SETSIZE] = {};
 	struct instance *inst;
 	bool good = true;

@@ -12,7 +12,7 @@
 
 /*
  * A branch that probe_run() takes. An address of 0 means any address in the kernel. If @to is 0,
- * @kernel_to is the symbol at which the branch must end, or "" for any kernel address.
+ * @kernel_to is the symbol to which the branch must lead, or "" for any kernel address.
  */
 struct probe_branch {
 	uint64_t	from, to;
@@ -23,7 +23,7 @@ struct probe_branch {
 /* These symbols are defined in probe_code.S. */
 extern const struct probe_branch probe_branches[], probe_branches_end[];
 extern const char probe_start[], probe_end[], probe_handler[], probe_restorer[];
-/* Execute all branches once. Before the call, map the page @page, but do not access the page. */
+/* Execute all branches once. @page must be mapped, but must not have been accessed yet. */
 void probe_run(void *page);
 
 /* Run the probe in all configurations and print the results. Return true if all branches match. */

@@ -7,8 +7,8 @@
  *	ENTERS from, symbol, "words"	into the kernel, at that symbol
  *	LEAVES to, "words"		out of the kernel
  *
- * Where a function or handler is called, the macros also list the branches inside the function or
- * handler. Branches that are not taken, and iterations of string instructions, leave no record.
+ * After a call of a function or handler, the macros also list the branches inside the callee.
+ * Branches that are not taken, and iterations of string instructions, leave no record.
  */
 
 #define SYS_rt_sigreturn	15
@@ -19,7 +19,7 @@
 #define SIGILL			4
 #define SIGUSR1			10
 
-/* The offset of rip in the ucontext that a signal handler receives. */
+/* The offset of rip in a signal handler's ucontext. */
 #define UCONTEXT_RIP		168
 
 	.macro	ENTRY from, to, symbol, words

@@ -15,14 +15,14 @@
 #include "instance.h"
 #include "vm.h"
 
-/* The recorder: the tracer, one of two perf events, or the tracer in the emulated machine. */
+/* How to record: with the tracer, one of two perf events, or the tracer in the emulated machine. */
 enum record_backend { BACKEND_ANY, BACKEND_TRACER, BACKEND_PERF, BACKEND_INTEL_BTS, BACKEND_VM };
 
 /* options.c: the options of bts record. */
 struct record_options {
 	const char	*output;
 	const char	*cpus;		/* "0-2,5", or NULL */
-	const char	*on;		/* the event that stops the flight recorder, or NULL */
+	const char	*on;		/* the event that stops a flight recorder, or NULL */
 	const char	**events;	/* NULL-terminated, or NULL */
 	pid_t		*pids;
 	size_t		nr_pids;
@@ -30,7 +30,7 @@ struct record_options {
 	uint64_t	buffer_kb;	/* buffer size on each CPU, or 0 for the default */
 	unsigned long	rearm;
 	const char	*as;		/* name of the user who runs the command, or NULL */
-	uid_t		uid;		/* the user ID of @as or @job; if both are NULL, of bts */
+	uid_t		uid;		/* that of @as or @job, or of bts if both are NULL */
 	gid_t		gid;
 	enum record_backend backend;
 	struct vm_options vm;
@@ -60,15 +60,15 @@ struct targets {
 	bool		ended;
 };
 
-/* Fork the command, which then waits. Open a pidfd for each target. Only --fork needs @inst. */
+/* Fork a child that waits to run the command. Open pidfds. Only --fork needs @inst. */
 int targets_prepare(struct targets *targets, const struct instance *inst,
 		    const struct record_options *options);
-/* Store @error, print that the command cannot be executed, and return -1. */
+/* Store @error, print a message that the command cannot be executed, and return -1. */
 int targets_cannot_execute(struct targets *targets, const char *name, int error);
 /* Write the targets' PIDs into the instance's PID filters. With -a, trace all tasks but bts. */
 int targets_write(const struct targets *targets, const struct instance *inst,
 		  const struct record_options *options);
-/* Start tracing at the command's exec(), earlier with --fork, or now if there is no command. */
+/* Start tracing at the command's exec(), or earlier with --fork. Without a command, start now. */
 int targets_go(struct targets *targets, const struct instance *inst,
 	       const struct record_options *options);
 /* Return a descriptor that becomes readable when target @i ends, or -1 after targets_note_end(). */
@@ -80,14 +80,14 @@ bool targets_note_end(struct targets *targets, size_t i);
 /* End the command if it is still running, and free all targets. */
 void targets_finish(struct targets *targets);
 
-/* setup.c: report whether this user can record with the tracer, but do not print messages. */
+/* setup.c: report, without a message, whether this user can record with the tracer. */
 bool record_has_tracer(void);
 /* Check that the kernel has the tracer, and set up the instance. */
 int record_check(void);
 int record_setup(struct instance *inst, const struct record_options *options);
 /* Return a NULL-terminated list of event systems with enabled events. The caller frees the list. */
 char **record_systems(const struct instance *inst);
-/* Return "key: value" lines about user, date, machine and options. With perf, @inst is NULL. */
+/* Return "key: value" lines about the user, date, machine and options. With perf, @inst is NULL. */
 char *record_describe(const struct instance *inst, const struct record_options *options);
 
 /* on.c: check the value of --on. If it is invalid, print a message and return STATUS_MISUSE. */

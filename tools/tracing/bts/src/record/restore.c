@@ -4,10 +4,10 @@
  *
  *	FILE.new		formats, symbols, and a draft of the BTS section
  *	FILE.new.cpuN		the compressed chunks of each CPU
- *	FILE.new.maps.cpuN	the same for the mappings of a flight recorder
+ *	FILE.new.maps.cpuN	the same, with a flight recorder's mappings
  *
  * If bts was killed during the recording, bts restore replaces the draft, and completes the trace
- * as bts record does at the end of a recording. An incomplete last chunk of a CPU is omitted.
+ * as bts record would have done. If a CPU's last chunk is incomplete, bts restore omits it.
  *
  * If bts was killed while it copied the chunks into FILE.new, bts restore continues the copying.
  * Each block of FILE.new.cpuN is freed only after its copy was written. Therefore, the size of
@@ -41,7 +41,7 @@ enum {
 
 /* --- The sections ------------------------------------------------------------------- */
 
-/* Find the end of the file's header, which dat_open() has checked. The header has two strings. */
+/* Find the end of the header, skipping its two strings. dat_open() has checked the header. */
 static void skip_head(struct writer *w)
 {
 	char head[HEAD_SIZE + 1] = {};
@@ -55,7 +55,7 @@ static void skip_head(struct writer *w)
 	w->size = at + sizeof(uint64_t);
 }
 
-/* Note and skip the section at w->size. Return false at the data section or on failure. */
+/* Remember the section at w->size, and skip it. Return false at the data section or on failure. */
 static bool next_section(struct restore *r, off_t file_size)
 {
 	struct writer *w = r->writer;
@@ -130,7 +130,7 @@ static void read_events(struct restore *r, struct dat *dat)
 	formats_free(&formats);
 }
 
-/* Open the file through its descriptor, because another file may now have its name. */
+/* Open the file by its descriptor, because its name may now belong to another file. */
 static int read_texts(struct restore *r)
 {
 	char *path = mem_format("/proc/self/fd/%d", r->writer->fd);
@@ -195,7 +195,7 @@ static int part_of_name(const char *name, const char *file, const char **instanc
 	return *end || end == at ? -1 : cpu;
 }
 
-/* If the file @name contains a part of a CPU's data, add the part to the writer. */
+/* If @name is the name of a CPU's part of the recording, add the part to the writer. */
 static int add_part(struct restore *r, const char *dir, const char *name, const char *file)
 {
 	const char *instance;

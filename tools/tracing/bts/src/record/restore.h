@@ -15,12 +15,12 @@
 /**
  * struct restore - an unfinished trace
  * @info:	the lines of the BTS section, or NULL
- * @ended:	whether the recording had ended before bts was killed. If so, @info is complete
+ * @ended:	whether bts was killed only after the recording had ended; @info is then complete
  * @cmdlines:	the "PID NAME" lines, if @ended
  * @written:	the time of the last write to a CPU's file, in seconds
- * @nr_cut:	number of CPUs whose latest data may be missing
+ * @nr_cut:	number of CPUs whose last data may be missing
  * @counts:	the counts from scanning the pages, unless @ended
- * @first:	the first CPU without data in the data section, if this section exists
+ * @first:	the first CPU whose data must still be copied, if the data section exists
  * @data:	the offset of the data section, or 0
  */
 struct restore {
@@ -39,8 +39,8 @@ struct restore {
 /* Find the files of the killed recording of @path. Return 0, or print a message and return -1. */
 int restore_open(struct restore *r, const char *path);
 /*
- * Complete the trace. On failure, print a message, keep the files of the recording, and return -1.
- * Otherwise, return 0.
+ * Complete the trace and return 0. On failure, print a message, keep the recording's files, and
+ * return -1.
  */
 int restore_finish(struct restore *r, const char *cmdlines, const char *info);
 void restore_close(struct restore *r);

@@ -2,9 +2,9 @@
 /*
  * Set up the instance of bts record, and describe the recording.
  *
- * The tracer traces every task while set_ftrace_pid is empty, so tracing_on is 0 until the targets'
- * PIDs are in this file. With bts-block, targets wait until the ring buffer has room for their
- * branches, so a trace of user space is complete. Without bts-block, branches are dropped and
+ * While set_ftrace_pid is empty, the tracer traces every task, so tracing_on stays 0 until the
+ * targets' PIDs are in this file. With bts-block, targets wait until the ring buffer has room for
+ * their branches, so a trace of user space is complete. Without bts-block, branches are dropped and
  * counted while the ring buffer is full. Only a flight recorder overwrites old entries.
  */
 #include <errno.h>
@@ -28,7 +28,7 @@
 #include "record.h"
 
 enum {
-	/* By default, all buffers share 1/PART of free memory, but each has LEAST_KB to MOST_KB. */
+	/* By default, the buffers share 1/PART of free memory, within these limits per CPU. */
 	MOST_KB		= 16384,
 	LEAST_KB	= 1024,
 	/* The default size of a flight recorder on each CPU. */
@@ -166,7 +166,7 @@ static int set_options(const struct instance *inst, const struct record_options 
 	const struct {
 		const char	*name;
 		bool		value;
-		bool		optional;	/* not every kernel has the option */
+		bool		optional;	/* some kernels lack the option */
 	} wanted[] = {
 		{ "bts-user",		options->user, false },
 		{ "bts-kernel",		options->kernel, false },
@@ -174,7 +174,7 @@ static int set_options(const struct instance *inst, const struct record_options 
 		{ "bts-pack",		true, true },
 		{ "bts-sync",		!!options->events, false },
 		{ "bts-circular",	options->circular, false },
-		/* Prevent unwanted branches from overwriting wanted branches in the DS buffer. */
+		/* Keep unwanted branches from overwriting wanted ones in the DS buffer. */
 		{ "bts-cpl-filter",	options->circular && one_side(options), false },
 		{ "overwrite",		options->flight, false },
 		{ "bts-block",		blocks, false },
@@ -237,8 +237,8 @@ static int choose_tracer(const struct instance *inst)
 }
 
 /*
- * A flight recorder overwrites its oldest rows, and would soon overwrite the mappings. So record
- * the mappings in a second instance, which records no branches.
+ * A flight recorder would soon overwrite the mappings, because it overwrites its oldest rows. So
+ * record the mappings in a second instance, which records no branches.
  */
 static int set_up_maps(struct instance *inst, const struct record_options *options)
 {

@@ -4,8 +4,8 @@
  *
  * bts forks a command before the recording, so that the command's PID can be written to
  * set_ftrace_pid. The child then waits on a pipe. A second pipe returns the errno of a failed
- * exec(). A successful exec() closes the second pipe. A pidfd reports the end of each process. To
- * trace a PID, bts writes the IDs of the process's existing threads into set_ftrace_pid. The option
+ * exec(), and is closed by a successful exec(). A pidfd reports the end of each process. To trace a
+ * PID, bts writes the IDs of the process's existing threads into set_ftrace_pid. The option
  * function-fork makes the kernel add later threads.
  *
  * Until exec(), the child executes code of bts. After exec(), ptrace() stops the child before the
@@ -48,7 +48,7 @@ static int add_target(struct targets *targets, pid_t pid)
 	if (fd < 0) {
 		char *text = mem_format("%d", pid);
 
-		/* EINVAL means that the ID belongs to a thread that is not a process's leader. */
+		/* EINVAL means that the ID is that of a thread other than the leader. */
 		msg_error("trace", text, "%s",
 			  errno == EINVAL ? "this is a thread, not a process" : strerror(errno));
 		free(text);
@@ -100,7 +100,7 @@ static int become_user(const struct record_options *options)
 	       setuid(options->uid) ? -1 : 0;
 }
 
-/* In the child, wait for the parent's byte, then execute the command. If the parent ends, exit. */
+/* In the child, execute the command after a byte from the parent. Exit if the parent ends. */
 static void run_command(const char *file, const struct record_options *options, int go, int failed,
 			int tracing_on)
 {
@@ -218,7 +218,7 @@ static int write_threads(const struct instance *inst, const char *file, pid_t pi
 static int write_targets(const struct targets *targets, const struct instance *inst,
 			 const char *file)
 {
-	/* Write all IDs twice, because a thread may create another before its own ID is written. */
+	/* A thread may create another before its own ID is written, so write all IDs twice. */
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < targets->nr; i++)
 			if (write_threads(inst, file, targets->list[i].pid))
@@ -251,7 +251,7 @@ int targets_write(const struct targets *targets, const struct instance *inst,
 	       write_targets(targets, inst, "set_event_pid") ? -1 : 0;
 }
 
-/* Turn tracing on, first for the mappings, because bts needs the mappings to name addresses. */
+/* Turn tracing on. Begin with the mappings, because bts needs them to name addresses. */
 static int trace_on(const struct instance *inst)
 {
 	if (inst->maps && instance_write(inst->maps, "tracing_on", "1"))
@@ -269,7 +269,7 @@ static int trace_from_exec(pid_t child, const struct instance *inst)
 
 		if (waitid(P_PID, child, &info, WSTOPPED | WEXITED | WNOWAIT))
 			return -1;
-		/* The command has ended without exec(). The pipe @failed contains the errno. */
+		/* The command has ended without exec(). Its errno is in the pipe @failed. */
 		if (info.si_code != CLD_TRAPPED)
 			return 0;
 		event = info.si_status >> 8;
@@ -280,7 +280,7 @@ static int trace_from_exec(pid_t child, const struct instance *inst)
 	}
 	if (trace_on(inst))
 		return -1;
-	/* If the command was killed, this call fails, but the pidfd reports the command's end. */
+	/* This call fails if the command was killed. The pidfd reports the command's end. */
 	ptrace(PTRACE_DETACH, child, NULL, NULL);
 	return 0;
 }
@@ -293,7 +293,7 @@ int targets_go(struct targets *targets, const struct instance *inst,
 
 	if (!targets->child)
 		return trace_on(inst);
-	/* With --fork, the child turns on the tracing of branches. */
+	/* With --fork, the child turns on tracing, except that of the mappings. */
 	if (options->fork && inst->maps && instance_write(inst->maps, "tracing_on", "1"))
 		return -1;
 	if (!options->fork && ptrace(PTRACE_SEIZE, targets->child, NULL, PTRACE_O_TRACEEXEC)) {
@@ -336,7 +336,7 @@ bool targets_note_end(struct targets *targets, size_t i)
 	return targets_ended(targets);
 }
 
-/* Terminate the command when the recording ends, because bts started the command. */
+/* If the recording ends before the command, terminate the command, because bts started it. */
 static void end_command(struct targets *targets)
 {
 	if (!targets->child || targets->ended)

@@ -7,10 +7,10 @@
  *	    ----- end of file, however bts ended ---> writes each TEXT into its PATH,
  *						      in reverse order
  *
- * An empty TEXT means that the directory PATH must be removed. The guard has its own session, so
- * Ctrl-C does not reach the guard. When the guard reads the end of file, some files of bts may
- * still be open. An instance cannot be removed while its trace_pipe_raw is open, so the guard
- * retries the removal for a while.
+ * If TEXT is empty, the guard removes the directory PATH. The guard has its own session, so Ctrl-C
+ * does not reach the guard. When the guard sees the end of file, the dying bts may still have files
+ * open. An instance cannot be removed while its trace_pipe_raw is open, so the guard retries the
+ * removal for a while.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -132,7 +132,7 @@ void undo_rmdir(const char *path)
 
 void undo_all(void)
 {
-	/* Do nothing in a forked child that calls exit(). */
+	/* If a forked child called exit(), do nothing. */
 	if (to_guard < 0 || guarded != getpid())
 		return;
 	close(to_guard);

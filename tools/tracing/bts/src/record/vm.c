@@ -10,8 +10,8 @@
  *	in the machine, as the user	COMMAND
  *
  * The job is a sequence of words. Each word begins with its type and ends with a NUL. The job also
- * contains the environment, because the program `run` is a shell script, and a shell drops
- * variables with unusual names.
+ * contains the environment, because `run` is a shell script, and a shell would drop variables with
+ * unusual names.
  */
 #include <grp.h>
 #include <limits.h>
@@ -35,7 +35,7 @@ enum word {
 	WORD_UMASK	= 'm',
 };
 
-/* The program of the package bts-vm. A copy of bts outside /usr may use it, too. */
+/* The package bts-vm installs this program, which a bts outside /usr may use, too. */
 #define PACKAGE "/usr/lib/bts-vm/run"
 
 char *vm_find(void)
@@ -137,7 +137,7 @@ struct vm_job *vm_job_read(const char *path)
 		msg_errno("read", path);
 		return NULL;
 	}
-	/* Remove the file at once, so that it does not remain if bts is killed. */
+	/* Remove the file now, so that no file remains if bts is killed. */
 	unlink(path);
 	job = mem_zalloc(1, sizeof(*job));
 	job->name = text;
@@ -153,7 +153,7 @@ int vm_job_become(const struct vm_job *job)
 {
 	struct stat st;
 
-	/* The user must own pipes and terminals to be able to open /dev/stdin. */
+	/* The user must own a pipe or terminal to open it as /dev/stdin. */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (!fstat(fd, &st) && (S_ISFIFO(st.st_mode) || isatty(fd)) &&
 		    fchown(fd, job->uid, job->gid))

@@ -18,7 +18,7 @@
 /* The maximum number of CPUs, which is CONFIG_NR_CPUS of the machine's kernel. */
 enum { VM_CPUS = 8 };
 
-/* The options of the machine. If an option is not given, its value is 0 or NULL. */
+/* The options of the machine. An option that was not given is 0 or NULL. */
 struct vm_options {
 	unsigned long	smp;		/* number of CPUs */
 	unsigned long	mem;		/* MiB */
@@ -42,10 +42,10 @@ char *vm_find(void);
 char *vm_job_write(const char *name, size_t *size);
 /* Read a job, and use its environment and umask. On failure, print a message and return NULL. */
 struct vm_job *vm_job_read(const char *path);
-/* In the child, change to the job's user and groups. On failure, return -1 and set errno. */
+/* In the child, switch to the job's user and groups. On failure, return -1 and set errno. */
 int vm_job_become(const struct vm_job *job);
 
-/* After a SIGILL in the machine, print the CPU model, and the option to select another model. */
+/* After a SIGILL in the machine, print the CPU model and the option that selects another model. */
 void vm_advise_model(void);
 
 #endif

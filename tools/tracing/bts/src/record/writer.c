@@ -9,13 +9,13 @@
  *								for mappings, FILE.new.maps.cpuN
  *	options, the sections' names				at the end
  *
- * The library libtracecmd cannot write files of version 7. The program trace-cmd compresses the
- * data only after the recording. But this writer compresses each CPU's data in a thread during the
- * recording, so a trace needs no more disk space than its final file. Each CPU's data must be
- * contiguous in the final file. So the data is first stored in FILE.new.cpuN, and is copied at the
- * end. After a block is copied, its space in FILE.new.cpuN is freed. Some space is reserved until
- * the end, so that the file can be completed even if the disk is full. The file is completed by
- * writer_end.c or, if bts was killed earlier, by restore.c.
+ * The library libtracecmd cannot write files of version 7. trace-cmd compresses the data after the
+ * recording, but this writer compresses each CPU's data during the recording, so a trace needs no
+ * more disk space than its final file. Each CPU's data must be contiguous in the final file. So the
+ * data is first stored in FILE.new.cpuN, and is copied at the end. The space of each copied block
+ * in FILE.new.cpuN is freed. Some space is reserved until the end, so that the file can be
+ * completed even if the disk is full. The file is completed by writer_end.c or, if bts was killed
+ * earlier, by restore.c.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -66,7 +66,7 @@ static int nameless(const struct writer *w)
 
 /*
  * Reserve space for the end of the file, but at most a quarter of the free space. If the file
- * system cannot reserve space, the trace may remain incomplete when the disk is full.
+ * system cannot reserve space, a full disk may leave the trace incomplete.
  */
 static int reserve_space(const struct writer *w)
 {
@@ -186,7 +186,7 @@ char *writer_part_name(const char *temporary, const char *instance, int cpu)
 	return mem_format("%s%s%s.cpu%d", temporary, *instance ? "." : "", instance, cpu);
 }
 
-/* Report whether a killed recording left a file with a CPU's branches. */
+/* Report whether a killed recording left behind a file with a CPU's branches. */
 static bool has_parts(const char *temporary)
 {
 	int nr = sysconf(_SC_NPROCESSORS_CONF);
@@ -222,8 +222,8 @@ static void remove_parts(const char *temporary)
 }
 
 /*
- * Report whether another recording is writing the file, or whether a killed recording left data
- * that can be restored. Ignore another user's file, because create_temporary() replaces the file.
+ * Report whether another recording is writing the file, or whether a killed recording left behind
+ * data that can be restored. Ignore another user's file, which create_temporary() replaces.
  */
 static bool is_taken(const struct writer *w)
 {
@@ -236,7 +236,7 @@ static bool is_taken(const struct writer *w)
 	if (fd >= 0)
 		close(fd);
 	if (locked)
-		msg_error("create", w->path, "another recording writes this file");
+		msg_error("create", w->path, "another recording is writing this file");
 	else if (left)
 		msg_error("create", w->path, "a killed recording left %s; complete its trace "
 			  "with bts restore %s, or remove %s*", w->temporary, w->path,
@@ -250,7 +250,7 @@ static int create_temporary(const struct writer *w)
 {
 	int fd = path_create_at(AT_FDCWD, w->temporary);
 
-	/* Ignore an error of flock(), because some file systems do not support locks. */
+	/* Ignore a failed flock(), because some file systems do not support locks. */
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB))
 		errno = 0;
 	return fd;
@@ -320,7 +320,7 @@ struct writer *writer_create(const char *path, unsigned int page_size)
 	return w;
 }
 
-/* Add the size of a tracefs file, as an integer of @size_bytes bytes, and the file's contents. */
+/* Add a tracefs file: first its size, an integer of @size_bytes bytes, then its contents. */
 static int add_file(struct bytes *content, const char *path, int size_bytes)
 {
 	size_t size;
@@ -431,7 +431,7 @@ int writer_write_draft(struct writer *w, const char *info)
 {
 	struct bytes text = { .data = (char *)info, .size = strlen(info) };
 
-	/* Do not write a draft to a device, because a device cannot be truncated later. */
+	/* A device cannot be truncated later, so write no draft to a device. */
 	if (!w->temporary)
 		return 0;
 	w->draft = w->size;

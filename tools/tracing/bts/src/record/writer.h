@@ -16,14 +16,14 @@ struct writer_cpu;
 
 /*
  * Create the file with a temporary name, and allow only the owner to read it. An existing file
- * stays at @path until writer_finish() renames the existing file and then the new file. The data of
- * the CPUs is stored in other temporary files in the same directory. If such files of a killed
- * recording exist, print a message and return NULL.
+ * stays at @path until writer_finish() renames it, and then renames the new file to @path. The data
+ * of the CPUs is stored in other temporary files in the same directory. If a killed recording left
+ * such files behind, print a message and return NULL.
  */
 struct writer *writer_create(const char *path, unsigned int page_size);
 /*
- * Write the kernel symbols and the formats of all events in the event systems @systems. This list
- * ends with NULL. The argument @root is the path of tracefs.
+ * Write the kernel symbols and the formats of all events in the event systems @systems, a
+ * NULL-terminated list. @root is the path of tracefs.
  */
 int writer_write_formats(struct writer *w, const char *root, char *const *systems);
 
@@ -37,9 +37,9 @@ int writer_put_section(struct writer *w, int id, const struct bytes *content);
 int writer_write_draft(struct writer *w, const char *info);
 
 /*
- * Add a part for a CPU's data in a tracefs instance. In the trace, the name of the instance is
- * @instance, which is "" for the instance with the branches. Different threads may write different
- * parts.
+ * Add a part for the data of one CPU in one tracefs instance. @instance is the instance's name in
+ * the trace, or "" for the instance with the branches. Each part may be written by a different
+ * thread.
  */
 struct writer_cpu *writer_add_cpu(struct writer *w, const char *instance, int cpu);
 /*
@@ -58,9 +58,9 @@ int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size,
  */
 int writer_finish(struct writer *w, const char *cmdlines, const char *clock, char *const *stats,
 		  int nr_cpus, const char *info);
-/* Report whether the trace is a file. A device, such as /dev/null, gets no archive. */
+/* Report whether the trace is a file rather than a device such as /dev/null. */
 bool writer_is_file(const struct writer *w);
-/* Report whether an older file was renamed to PATH.old. */
+/* Report whether an existing file was renamed to PATH.old. */
 bool writer_kept_old(const struct writer *w);
 /* Return the size of the file. */
 unsigned long long writer_size(const struct writer *w);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * To complete a trace.dat, copy the data of the CPUs into the file, and add the last sections. The
- * comment at the top of writer.c describes the file.
+ * Complete a trace.dat: copy the data of the CPUs into the file, and add the last sections. The
+ * comment at the top of writer.c describes the file's format.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -95,7 +95,7 @@ static int put_cpu(struct writer *w, struct writer_cpu *cpu)
 	return ret ? -1 : 0;
 }
 
-/* Include a CPU whose branches could not be written, so that the reader reports the loss. */
+/* If a CPU's branches could not be written, return true, so that the reader reports the loss. */
 bool writer_was_used(const struct writer_cpu *cpu)
 {
 	return cpu->size || cpu->unwritten;
@@ -251,7 +251,7 @@ static int put_index(struct writer *w)
 	return ret;
 }
 
-/* Rename an existing file to PATH.old, and rename the new file to its final name. */
+/* Rename an existing file to PATH.old, and the new file to PATH. */
 static int rename_file(struct writer *w)
 {
 	char *old = mem_format("%s.old", w->path);

@@ -17,7 +17,7 @@
 #include "lib/bytes.h"
 #include "writer.h"
 
-/* The largest ID of the sections whose offsets are stored in options. */
+/* The largest section ID for which an option stores the section's offset. */
 #define LAST_SECTION	DAT_SECTION_CMDLINES
 
 /* The name of the incomplete file. */
@@ -74,7 +74,7 @@ void writer_insert_cpu(struct writer *w, struct writer_cpu *cpu);
 
 /*
  * writer_end.c: write the data of @first and of the later CPUs, then the options, then the names of
- * the sections. If all data is already written, @first is NULL. The data section begins at @data.
+ * the sections. If no data is left to write, @first is NULL. The data section begins at @data.
  */
 int writer_end(struct writer *w, struct writer_cpu *first, off_t data, const char *clock,
 	       char *const *stats, int nr_cpus);
