@@ -3,14 +3,14 @@
  * Decode each CPU's ring-buffer pages into batches, in a separate thread for each CPU.
  *
  * Consecutive branches of one task form a batch. A bts_branch entry contains one branch, and a
- * bts_pack entry contains many branches. Any other entry ends the batch and becomes a separate
- * batch. The header of a page reports whether entries before the page were overwritten. The
- * sequence number of a pack is the number of branches before the pack. The reader uses the headers
- * and the sequence numbers to detect missing branches, and inserts a batch that reports the loss.
+ * bts_pack entry contains many branches. Any other entry ends the batch and becomes a batch of its
+ * own. The header of a page reports whether entries before the page were overwritten. The sequence
+ * number of a pack is the number of branches before the pack. From the headers and sequence
+ * numbers, the reader detects missing branches, and inserts a batch that reports the loss.
  *
- * If a page ends before the wanted time, the reader uses only the page's mapping rows. The reader
- * stops after several consecutive pages that begin after the wanted time. One such page is not
- * enough, because the time in the page may be damaged.
+ * If a page ends before the wanted time range, the reader uses only the page's mapping rows. The
+ * reader stops after several consecutive pages that begin after the range. One such page is not
+ * enough, because its time may be damaged.
  *
  * If an entry does not fit into its page, the reader reports damage, treats the rest of the page as
  * a loss, and continues with the next page. Pages that cannot be read are also a loss. The reader
@@ -28,7 +28,7 @@
 #include "trace_dat.h"
 #include "bts/unpack.h"
 
-/* The reader stops after this many consecutive pages that begin after the wanted time. */
+/* Stop after this number of consecutive pages that begin after the wanted time range. */
 #define LATE_MAX		16
 
 _Static_assert(sizeof(struct bts_pair) == sizeof(struct branch), "a pair is a branch");
@@ -40,8 +40,8 @@ _Static_assert(sizeof(struct bts_pair) == sizeof(struct branch), "a pair is a br
  * @ts:		the time of the current entry
  * @seq:	the sequence number that the next pack should have
  * @seq_known:	@seq is valid; false after a bts_branch, which has no sequence number
- * @early:	the page ends before the wanted time
- * @late:	number of consecutive pages that begin after the wanted time
+ * @early:	the page ends before the wanted time range
+ * @late:	number of consecutive pages that begin after the wanted time range
  * @stopped:	the pipeline wants no more batches
  * @missing:	branches are missing before the next entry, and no batch reports this loss yet
  * @missing_count: the number of these branches; 0 if unknown
@@ -129,7 +129,7 @@ static void missing(struct decode *d, uint64_t count, uint32_t cause)
 	d->missing_from = d->ts;
 }
 
-/* Report a loss that begins within the wanted time, even if the next entry is later. */
+/* Report a loss that begins in the wanted time range, even if the next entry is after the range. */
 static void tell_missing(struct decode *d)
 {
 	uint64_t ts = d->ts, time_to = d->r->dat->time_to;
@@ -148,7 +148,7 @@ static void damage(struct decode *d, const char *what)
 	dat_damage(d->r->dat, d->r->pages.page_offset, "CPU %d: %s", d->r->cpu->cpu, what);
 }
 
-/* Report a truncated entry as a loss of unknown size. The next @seq is unknown after this loss. */
+/* Report a truncated entry as a loss of unknown size. After this loss, the next @seq is unknown. */
 static void cut_off(struct decode *d)
 {
 	damage(d, "a truncated entry");
@@ -159,9 +159,9 @@ static void cut_off(struct decode *d)
 
 /*
  * If branches are missing before the entry, report the loss. Then add @nr to the expected @seq.
- * Ignore the count of lost entries in the page's header, because it counts a pack only once. If the
- * entry has no number, the size of the loss stays unknown, and the next @seq must not report the
- * loss again.
+ * Ignore the number of lost entries in the page's header, because a pack counts there as one entry.
+ * If the entry has no sequence number, the size of the loss stays unknown, and the next sequence
+ * number must not report the loss again.
  */
 static void in_sequence(struct decode *d, const struct ring_entry *e,
 			const struct format_field *field, uint64_t nr)
@@ -202,7 +202,7 @@ static void one_branch(struct decode *d, const struct ring_entry *e, int pid)
 	d->seq_known = false;
 }
 
-/* Begin to decode a pack. If the pack cannot be decoded, report the damage and return false. */
+/* Start decoding a pack. If the pack cannot be decoded, report the damage and return false. */
 static bool begin_pack(struct decode *d, const struct ring_entry *e, uint32_t nr)
 {
 	const struct layout *l = d->r->layout;
@@ -441,8 +441,8 @@ static void page(struct decode *d, const uint8_t *bytes, uint32_t page_size)
 }
 
 /*
- * Report the branches that the recorder could not write. Report a loss if the recorder was killed,
- * or if the imported file was damaged.
+ * Report the branches that the recorder could not write. Also report a loss if the recorder was
+ * killed or the imported file was damaged.
  */
 static void tell_unwritten(struct decode *d)
 {
@@ -461,14 +461,14 @@ static void tell_unwritten(struct decode *d)
 		missed(d, 0, LOSS_DAMAGED);
 }
 
-/* Drop a loss that occurred before the wanted time. */
+/* Drop a loss that occurred before the wanted time range. */
 static void forget_loss(struct decode *d)
 {
 	d->missing = false;
 	d->seq_known = false;
 }
 
-/* Get the next page. If pages before this page or before the end are damaged, note a loss. */
+/* Get the next page. If damaged pages precede it, or precede the end of the data, note a loss. */
 static const uint8_t *next_page(struct decode *d)
 {
 	struct dat_pages *pages = &d->r->pages;
@@ -477,7 +477,7 @@ static const uint8_t *next_page(struct decode *d)
 	if (pages->lost)
 		missing(d, 0, LOSS_DAMAGED);
 	pages->lost = false;
-	/* The unreadable pages may contain the wanted time, so do not drop the loss. */
+	/* The unreadable pages may reach into the wanted time range, so do not drop the loss. */
 	if (!p && d->missing && d->ts < d->r->dat->time_from)
 		d->ts = d->r->dat->time_from;
 	return p;

@@ -60,10 +60,10 @@ struct dat {
 	size_t		nr_cpus;
 	uint64_t	data_offset;
 	uint64_t	data_size;
-	/* The wanted range of time, including both ends. Earlier mapping rows are read, too. */
+	/* The wanted time range, including both ends. Earlier mapping rows are read, too. */
 	uint64_t	time_from;
 	uint64_t	time_to;
-	/* The text of the first report to dat_damage(). Protected by @lock. */
+	/* The text from the first call of dat_damage(). Protected by @lock. */
 	char		*error;
 	pthread_mutex_t	lock;
 };
@@ -74,7 +74,7 @@ struct error;
 struct dat *dat_open(const char *path, struct error *e);
 void dat_close(struct dat *dat);
 
-/* Report damage at an offset of the file. Only the first report is kept. Context: any thread. */
+/* Report damage at an offset in the file. Only the first report is kept. Context: any thread. */
 void dat_damage(struct dat *dat, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -82,8 +82,8 @@ void dat_damage(struct dat *dat, uint64_t offset, const char *format, ...)
  * struct dat_pages - an iterator over the pages of one CPU
  * @chunks:	number of chunks of this CPU
  * @chunk:	number of chunks that were read or skipped
- * @lost:	set if pages before the next page, or before the end, cannot be read. The caller
- *		clears this flag
+ * @lost:	set if unreadable pages precede the next page, or precede the end. The caller clears
+ *		this flag
  */
 struct dat_pages {
 	struct dat	*dat;
@@ -105,7 +105,7 @@ struct dat_pages {
 void dat_pages_open(struct dat_pages *p, struct dat *dat, struct dat_cpu *cpu);
 /* Return the next page of cpu->page_size bytes, or NULL at the end of the CPU's data. */
 const uint8_t *dat_pages_next(struct dat_pages *p);
-/* Report whether the latest page from dat_pages_next() ends before the wanted time. */
+/* Report whether the page that dat_pages_next() returned last ends before the wanted time range. */
 bool dat_pages_early(const struct dat_pages *p);
 void dat_pages_close(struct dat_pages *p);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read the index of a trace.dat. The index contains the start time of each chunk of each CPU. With
- * the index, the reader can skip unwanted chunks. If the index is missing or does not match the
- * data, the reader reads all chunks.
+ * Read the index of a trace.dat. The index contains the start time of each chunk of each CPU. The
+ * index lets the reader skip unwanted chunks. If the index is missing or does not match the data,
+ * the reader reads all chunks.
  */
 #include <string.h>
 

@@ -8,14 +8,14 @@
  *
  * The library libtracecmd is not used here, because libtracecmd
  *	- decompresses the whole file into a temporary file before it returns the first page;
- *	- cannot read a truncated file, in which the options at the end are missing;
+ *	- cannot read a truncated file, because the options at its end are missing;
  *	- reads beyond the end of its buffers if a file is damaged;
  *	- allows only one thread per handle, but bts reads each CPU in a separate thread.
  *
  * This reader reads the sections in file order, and checks every number before use. The reader
  * reports the first damage with its offset, and still uses the intact parts of the file. The reader
- * does not map the file into memory, because a mapped file that shrinks causes a SIGBUS. To
- * pread(), a file that shrinks looks like a truncated file.
+ * does not map the file into memory, because a mapped file that shrinks causes a SIGBUS. With
+ * pread(), such a file only looks truncated.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -105,7 +105,7 @@ static int copy_all(int from)
 	return -1;
 }
 
-/* Open standard input. If standard input is not a regular file, open a temporary copy. */
+/* Open standard input or, if standard input is not a regular file, a temporary copy of it. */
 static int open_stdin(void)
 {
 	struct stat st;

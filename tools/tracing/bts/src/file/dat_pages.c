@@ -5,14 +5,14 @@
  *	not compressed:	page page page ...		read PIECE bytes at a time
  *	compressed:	number of chunks | size, decompressed size, bytes of each chunk
  *
- * If the file has an index, chunks before the wanted time are skipped. Chunks that contain mapping
- * rows are still read, because these rows may name the files that contain the wanted code.
+ * If the file has an index, chunks before the wanted time range are skipped. But chunks with
+ * mapping rows are read, because these rows may name the files of code that runs later.
  *
  * If a chunk cannot be decompressed, the iterator skips this chunk. If the iterator cannot find the
- * next chunk or page, the rest of the CPU's data is lost.
+ * next chunk or page, it gives up the rest of the CPU's data.
  *
- * Each iterator belongs to one thread. All iterators can share the file descriptor, because
- * pread() does not use the descriptor's offset.
+ * Each iterator belongs to one thread. All iterators share the file descriptor, because pread()
+ * does not use the descriptor's offset.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static bool next_piece(struct dat_pages *p)
 	return p->pages_size;
 }
 
-/* Return the time at which a chunk begins, or UINT64_MAX if the chunk or the index is missing. */
+/* Return the time at which a chunk begins, or UINT64_MAX if there is no such chunk or no index. */
 static uint64_t chunk_time(const struct dat_pages *p, uint32_t chunk)
 {
 	const struct dat_cpu *cpu = p->cpu;
@@ -91,14 +91,14 @@ static uint64_t chunk_time(const struct dat_pages *p, uint32_t chunk)
 	return cpu->times[chunk] & ~DAT_INDEX_MAPS;
 }
 
-/* Report whether the next chunk ends before the wanted time and contains no mapping rows. */
+/* Report whether the next chunk ends before the wanted time range and has no mapping rows. */
 static bool is_unwanted(const struct dat_pages *p)
 {
 	return chunk_time(p, p->chunk + 1) < p->dat->time_from &&
 	       !(p->cpu->times[p->chunk] & DAT_INDEX_MAPS);
 }
 
-/* Read the sizes of the next chunk. At the end of the CPU's data, or after damage, return false. */
+/* Read the next chunk's sizes. Return false at the end of the CPU's data or on damage. */
 static bool chunk_sizes(struct dat_pages *p, uint32_t *sizes)
 {
 	if (p->chunk >= p->chunks) {
@@ -159,7 +159,7 @@ const uint8_t *dat_pages_next(struct dat_pages *p)
 	uint32_t size = p->cpu->page_size;
 	const uint8_t *page;
 
-	/* If the page size is 0, dat_pages_open() has reported it, and there are no pages. */
+	/* If @size is 0, dat_pages_open() has left no data to read, so return NULL. */
 	while (!p->pages_size || p->next + size > p->pages_size) {
 		if (p->next < p->pages_size) {
 			dat_damage(p->dat, p->page_offset + p->next,

@@ -15,7 +15,7 @@ struct dat;
 struct dat_cpu;
 struct dat_text;
 
-/* A cursor in a buffer (dat_bytes.c). Reading past @end sets @bad, which then stays set. */
+/* A cursor in a buffer (dat_bytes.c). Reading past @end sets @bad, which is never cleared. */
 struct dat_bytes {
 	const uint8_t	*at;
 	const uint8_t	*end;
@@ -28,7 +28,7 @@ uint16_t dat_u16(struct dat_bytes *b);
 const char *dat_string(struct dat_bytes *b);
 const uint8_t *dat_skip(struct dat_bytes *b, uint64_t size);
 
-/* Read @size bytes, or fewer bytes at the end of the file. Return the number of bytes read. */
+/* Read @size bytes, or fewer at the end of the file. Return the number of bytes read. */
 size_t dat_read(struct dat *dat, void *buffer, size_t size, uint64_t offset);
 
 /* Decompress @in to exactly @out_size bytes. Return false if @in is damaged. */

@@ -4,11 +4,10 @@
  *
  *	header | section | section | ...	section: id, flags, size, bytes
  *
- * In this format, the options contain the offset of each section, and the last options are at the
- * end of the file. This reader does not use these offsets. It reads the sections in file order, so
- * that it can also read a truncated file. The option BUFFER contains the file offset of each CPU's
- * pages in a data section. If the option is missing, dat_salvage() searches the data section for
- * the pages.
+ * The options contain the offset of each section, and the last options are at the end of the file.
+ * This reader ignores these offsets and reads the sections in file order, so that it can also read
+ * a truncated file. The option BUFFER contains the file offset of each CPU's pages in a data
+ * section. If the option is missing, dat_salvage() searches the data section for the pages.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,7 @@
 #include "trace_dat.h"
 
 #define SECTION_MAX		(1ULL << 30)
-/* zstd never reaches this compression ratio, so a section with a larger ratio is damaged. */
+/* zstd never reaches this compression ratio, so a section that claims a larger ratio is damaged. */
 #define SECTION_RATIO		(1U << 14)
 
 struct section {
@@ -183,9 +182,9 @@ static uint64_t chunks_end(struct dat *dat, uint64_t offset, uint64_t end)
 }
 
 /*
- * In a truncated file, the option BUFFER of a data section may be missing. Then find each CPU's
- * data in the section. Each CPU's data begins at a page boundary. Number the CPUs from 0, because
- * the real numbers are unknown. In an uncompressed section, the end of a CPU's data is unknown, so
+ * In a truncated file, the option BUFFER of a data section may be missing. In this case, search the
+ * section for each CPU's data, which begins at a page boundary. Number the CPUs from 0, because the
+ * real numbers are unknown. In an uncompressed section, the end of a CPU's data is unknown, so
  * assign all data to CPU 0.
  */
 static void dat_salvage(struct dat *dat, struct section *s)

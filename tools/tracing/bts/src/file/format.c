@@ -8,8 +8,8 @@
  *		field:unsigned short common_type;	offset:0;	size:2;	signed:0;
  *		...
  *
- * The tool needs only the offsets of a dozen fields in the tracer's events, and prints other events
- * as simple text. The library libtraceevent can do more, but does not handle damaged text safely.
+ * The tool needs only the offsets of a dozen fields in the tracer's events. It prints other events
+ * as plain text. The library libtraceevent can do more, but does not handle damaged text safely.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static uint32_t line_number(const char *line, const char *key)
 	return at ? strtoul(at + strlen(key), NULL, 10) : 0;
 }
 
-/* Return the field's name in a declaration, for example "comm" in "char comm[16]". */
+/* Return the name that a declaration declares, for example "comm" in "char comm[16]". */
 static char *declared_name(const char *declaration, size_t length)
 {
 	size_t end = length, begin;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the field offsets of the tracer's entries once per file, because a lookup for each entry
- * would be slow.
+ * Find the field offsets of the tracer's entries only once per file, because a lookup for each
+ * entry would be slow.
  */
 #include <errno.h>
 

@@ -36,7 +36,7 @@ struct layout {
 	const struct format_field *pack_seq;
 	const struct format_field *pack_nr;
 	const struct format_field *pack_from;
-	/* NULL for early tracers, which do not record the format. Those use BTS_PACK_FORMAT. */
+	/* NULL for early tracers, which always use BTS_PACK_FORMAT and do not record the format. */
 	const struct format_field *pack_format;
 	const struct format_field *pack_code;
 };

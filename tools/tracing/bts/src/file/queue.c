@@ -8,8 +8,8 @@
  * protects the whole queue.
  *
  * A thread that waits for batches or for room is woken only when the queue is half full, or when
- * the other thread ends. Waking the thread for each batch would be slow, because a wake-up takes
- * five microseconds, and processing a batch takes only ten.
+ * the other thread ends. A wake-up for each batch would be slow, because a wake-up takes five
+ * microseconds, and processing a batch takes only ten.
  */
 #include <stdlib.h>
 

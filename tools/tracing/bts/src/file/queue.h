@@ -31,10 +31,10 @@ enum batch_type {
 #define BATCH_BRANCHES_MAX	1024
 
 /**
- * struct batch - consecutive branches of one task on one CPU, or one row that is not a branch
+ * struct batch - consecutive branches of one task on one CPU, or one non-branch row
  * @pid:	the task; -1 for BATCH_MISSED
  * @nr:		the number of branches
- * @position:	the number of bytes of the CPU's data that were read before this batch
+ * @position:	how many bytes of the CPU's data were read before this batch
  * @ts:		the time of the first branch or of the row, in nanoseconds
  * @count:	the number of lost branches; 0 if unknown
  * @id:		the ID of the row's event
@@ -62,7 +62,7 @@ struct batch {
 /*
  * The queues of all CPUs together have QUEUE_ALL batches, but each queue has at least QUEUE_MIN.
  * QUEUE_ALL batches are deliberately larger than a core's cache. In a smaller ring, one core would
- * write to lines that are still in the other core's cache, which is slower than writing to memory.
+ * write to lines that are still in the other core's cache. This is slower than writing to memory.
  */
 #define QUEUE_ALL	256
 #define QUEUE_MIN	16
@@ -94,7 +94,7 @@ void queue_free(struct queue *q);
 /* The thread reserves a batch (NULL if the pipeline has stopped), fills it, and commits it. */
 struct batch *queue_reserve(struct queue *q);
 void queue_commit(struct queue *q);
-/* The thread reports that no more batches follow. */
+/* The thread announces that no more batches follow. */
 void queue_end(struct queue *q);
 
 /* The pipeline gets the oldest batch (NULL after the last batch), and releases it. */

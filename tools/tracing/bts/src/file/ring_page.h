@@ -29,7 +29,7 @@ enum {
 };
 
 #define RING_DELTA_BITS		27
-/* The upper five bits of the time, which an absolute time stamp does not contain. */
+/* The upper five bits of the time. An absolute time stamp does not contain these bits. */
 #define RING_TIME_UPPER		(0x1fULL << 59)
 
 /**
@@ -74,7 +74,7 @@ static inline uint64_t ring_u64(const uint8_t *at)
 	return value;
 }
 
-/* Read the page header. Return false if the number of bytes used is larger than the page. */
+/* Read the page header. Return false if the header claims more bytes than the page has. */
 static inline bool ring_page_begin(struct ring_page *p, const uint8_t *page, uint32_t page_size)
 {
 	uint64_t commit = ring_u64(page + 8);
@@ -95,7 +95,7 @@ static inline bool ring_page_begin(struct ring_page *p, const uint8_t *page, uin
 
 /*
  * Parse the entry at @at, and update the time @ts. Return the address of the next entry, or NULL if
- * the entry does not fit into the page. At least 4 bytes must be left before @end.
+ * the parsed entry does not fit into the page. @at must be at least 4 bytes before @end.
  */
 static inline const uint8_t *ring_page_next(const uint8_t *at, const uint8_t *end, uint64_t *ts,
 					    struct ring_entry *e)

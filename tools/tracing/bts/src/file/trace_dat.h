@@ -36,9 +36,9 @@ enum {
 	 */
 	DAT_SECTION_BTS		= 0x4254,
 	/*
-	 * The index, which only bts writes. For each CPU, the index contains the number of the CPU
-	 * and the number of its chunks (32 bits each). Then 64 bits follow for each chunk, with
-	 * the time of the chunk's first page and the flag DAT_INDEX_MAPS.
+	 * The index, which only bts writes. For each CPU, the index contains the CPU's number and
+	 * the number of its chunks (32 bits each), and then 64 bits for each chunk: the time of the
+	 * chunk's first page and the flag DAT_INDEX_MAPS.
 	 */
 	DAT_SECTION_INDEX	= 0x4255,
 };
@@ -47,12 +47,12 @@ enum {
 #define DAT_INDEX_MAPS	(1ULL << 63)
 
 /*
- * The name of the instance that records the mappings for a flight recorder. This instance records
- * until the trace is written, so its last rows may be newer than the last branch.
+ * The name of the instance that records the mappings for a flight recorder. This instance keeps
+ * recording until the trace is written, so its last rows may be newer than the last branch.
  */
 #define DAT_MAPS	"maps"
 
-/* A key in section BTS. Its value is the number of a CPU's branches that could not be written. */
+/* A key in section BTS. Its value is how many of the CPU's branches could not be written. */
 #define DAT_UNWRITTEN_CPU	"unwritten_cpu%d"
 
 /* An option with the same ID as a section (HEADERS to CMDLINES) contains the section's offset. */
