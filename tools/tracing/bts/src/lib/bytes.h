@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Collect bytes in a buffer that grows. Numbers in the buffer are little-endian.
+ * Collect bytes in a growing buffer. Store numbers in little-endian order.
  *
  * Included by: any file.
  */

@@ -55,7 +55,7 @@ unsigned long long stats_number(const char *text, const char *name)
 	return 0;
 }
 
-/* Report whether a line of bts_stats contains a counter. The value of a counter only grows. */
+/* Report whether a line of bts_stats contains a counter, which is a value that only grows. */
 static bool is_counter(const char *line, size_t length)
 {
 	static const char * const others[] = {

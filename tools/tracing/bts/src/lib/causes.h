@@ -11,7 +11,7 @@
 
 #include "bytes.h"
 
-/* Causes of the kernel's enum bts_lost_cause, and two causes that only the recorder reports. */
+/* Causes from the kernel's enum bts_lost_cause, and two causes that only the recorder reports. */
 enum {
 	LOSS_MISSED	= 7,	/* entries are missing, usually because they were overwritten */
 	LOSS_DAMAGED	= 8,	/* entries in the trace cannot be read */
@@ -34,16 +34,16 @@ struct losses {
 extern const char *const loss_cause_names[LOSS_CAUSES];
 
 /*
- * Return the number in the first line "@name: number" of @text, or 0 if there is no such line.
- * @text may be NULL.
+ * Return the number in the first line "@name: number" of @text, or 0 if @text is NULL or has no
+ * such line.
  */
 unsigned long long stats_number(const char *text, const char *name);
 /*
- * Copy @stats, and subtract each counter of @before from the same counter of the copy. @before may
- * be NULL. Return the copy, which the caller frees.
+ * Return a copy of @stats in which each counter is reduced by its value in @before. @before may be
+ * NULL. The caller frees the copy.
  */
 char *stats_since(const char *stats, const char *before);
-/* Add the counters in @stats, whose lines "name: number" have the format of bts_stats. */
+/* Add the counters in @stats, which contains lines "name: number" as in bts_stats. */
 void losses_count(struct losses *losses, const char *stats);
 /* Add a text such as "nothing lost" or "lost 12 (ring buffer full), ? (DS buffer full)". */
 void losses_text(const struct losses *losses, struct bytes *out);

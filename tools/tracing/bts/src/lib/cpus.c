@@ -31,7 +31,7 @@ int cpus_next(const char **list, long *from, long *to)
 	}
 	if (!**list)
 		return 1;
-	/* Unless the list ends here, a comma and another range must follow. */
+	/* If the list does not end here, a comma and another range must follow. */
 	if (**list != ',' || !(*list)[1])
 		return -1;
 	(*list)++;

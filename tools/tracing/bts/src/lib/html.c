@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Escape strings for HTML. The output is valid HTML and XML for any input bytes.
+ * Escape strings for HTML. Any input, even invalid UTF-8, becomes valid HTML and XML.
  */
 #include <string.h>
 

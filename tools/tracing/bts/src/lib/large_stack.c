@@ -2,9 +2,9 @@
 /*
  * Run a function with a large stack.
  *
- * The comparison of two call trees recurses once for each level of nested calls, so the comparison
- * needs a large stack. Unused pages of the stack need no memory. The stack is a shared mapping,
- * because ulimit -d counts even the unused pages of private mappings.
+ * Comparing two call trees needs a large stack, because the comparison recurses once for each level
+ * of nested calls. Unused pages of the stack need no memory. The stack is a shared mapping, because
+ * ulimit -d counts even the unused pages of private mappings.
  */
 #include <errno.h>
 #include <pthread.h>

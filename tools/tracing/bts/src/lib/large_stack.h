@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 /*
- * Call @function in a thread whose stack is large enough for deeply nested calls, and wait for the
- * end of the thread. On failure, print a message and return false.
+ * Call @function in a thread whose stack is large enough for deeply nested calls, and wait until
+ * the thread ends. On failure, print a message and return false.
  */
 bool on_large_stack(void (*function)(void *ctx), void *ctx);
 

@@ -8,8 +8,8 @@
  * If memory runs out, the tool prints a message and exits. The library must not exit, so each of
  * its entry points uses mem_try(). After a failed allocation, a longjmp() to mem_try() skips the
  * functions that called mem_alloc(). Therefore, these functions must not hold a lock while they
- * allocate memory. They must also allocate memory before they change a pointer that other functions
- * use later.
+ * allocate memory. They must also finish allocating before they change a pointer that is used after
+ * the longjmp().
  */
 #include <setjmp.h>
 #include <stdio.h>

@@ -23,15 +23,15 @@ char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *mem_vformat(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
 /*
- * Call @run. If memory runs out, abandon @run and return false. Memory that is reachable only from
- * local variables of @run is then leaked.
+ * Call @run. If memory runs out, abandon @run and return false. This leaks memory to which only
+ * local variables of @run point.
  */
 bool mem_try(void (*run)(void *arg), void *arg);
-/* Handle lack of memory in the same way as a failed allocation. */
+/* Fail in the same way as an allocation that runs out of memory. */
 __attribute__((noreturn)) void mem_fail(void);
 /*
- * Set the function that is called if an allocation outside mem_try() fails. Call this before any
- * thread starts.
+ * Set the function that is called if an allocation outside mem_try() fails. Call mem_on_failure()
+ * before any thread starts.
  */
 void mem_on_failure(void (*end)(void));
 

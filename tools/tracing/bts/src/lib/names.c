@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keep PIDs and the names of their tasks in a hash table with open addressing. At most half of the
- * slots are used.
+ * Keep PIDs and task names in a hash table with open addressing, which is at most half full.
  */
 #include <string.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@ enum { NAME_LENGTH = 16 };		/* TASK_COMM_LEN */
 struct name {
 	int		pid;			/* -1: a free slot */
 	char		comm[NAME_LENGTH];	/* "" if unknown */
-	uint64_t	ts;			/* when the task had this name, or 0 */
+	uint64_t	ts;			/* a time when the task had this name, or 0 */
 };
 
 struct names {
@@ -26,7 +26,7 @@ struct names {
 
 /* Return the entry of @pid. Add the entry if necessary. The next call may move all entries. */
 struct name *names_get(struct names *names, int pid);
-/* Add all tasks of @more. If both sets name a task, keep the newer name. */
+/* Add all tasks of @more. If both sets have a name for a task, keep the newer name. */
 void names_add_all(struct names *names, const struct names *more);
 void names_free(struct names *names);
 

@@ -22,7 +22,7 @@ long long path_read_number(const char *path);
  * the file is not a regular file, for example a FIFO without a writer, errno is EINVAL.
  */
 int path_open(const char *path, int flags, struct stat *st);
-/* Create a file below @dir, or replace the old file. On failure, return -1 and set errno. */
+/* Create a file below @dir. Replace any old file. On failure, return -1 and set errno. */
 int path_create_at(int dir, const char *path);
 /* Return 0, or return -1 and set errno. */
 int path_write_all(int fd, const void *data, size_t size);

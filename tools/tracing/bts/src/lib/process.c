@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Report whether a process ends with its terminal, and make a process end with its parent.
+ * Report whether a process ends when its terminal closes, and make a process end with its parent.
  * Recordings run in child processes, which must not outlive the bts that started them.
  */
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Search sorted lists. The elements may have any type whose first member is a uint64_t key, for
- * example an address. The keys ascend.
+ * example an address. The keys are in ascending order.
  *
  * Included by: any file.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Escape control characters on a terminal, because names of tasks, files and functions are
- * untrusted. If standard output or error is a terminal, its stream is replaced:
+ * untrusted. If standard output or standard error is a terminal, replace its stream:
  *
  *	printf(), text.c -> stream -> write_visible() -> terminal
  *
@@ -116,7 +116,7 @@ void terminal_progress(void *ctx, uint64_t done, uint64_t total)
 		    !isatty(STDERR_FILENO))
 			return;
 		shown = now;
-		/* The text ends with a carriage return, so the next line overwrites the text. */
+		/* The final carriage return lets the next line overwrite the text. */
 		snprintf(text, sizeof(text), "%3u %%\r", (unsigned int)(100. * done / total));
 	} else {
 		begun = 0;
@@ -137,7 +137,7 @@ bool terminal_shares_output(void)
 
 void terminal_control(FILE *out, const char *sequence)
 {
-	/* If terminal_guard() did not replace the stream, guarded[].fd is 0. */
+	/* guarded[].fd is 0 if terminal_guard() did not replace the stream. */
 	if (out != stdout || !guarded[STDOUT_FILENO].fd) {
 		fputs(sequence, out);
 		return;

@@ -16,8 +16,8 @@ void terminal_guard(void);
 /* Clear the screen if standard output is a terminal. */
 void terminal_clear(void);
 /*
- * Show @done as a percentage of @total if standard error is a terminal and more than a second has
- * passed since the first call. If @done equals @total, erase the percentage.
+ * If standard error is a terminal, show @done as a percentage of @total. Show nothing in the first
+ * second after the first call. If @done equals @total, erase the percentage.
  */
 void terminal_progress(void *ctx, uint64_t done, uint64_t total);
 /* Report whether standard output is a terminal or a pipe. A pipe may lead to a pager. */

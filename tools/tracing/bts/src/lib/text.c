@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Format text faster than printf(). The command bts report prints a whole row in 200 ns, which is
- * less than the time of one call of printf(). Each function except text_format() adds only one kind
+ * less than a single call of printf() takes. Each function except text_format() adds only one kind
  * of value to a buffer.
  */
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Format millions of lines fast, in a buffer that is written in large pieces.
+ * Format millions of lines quickly, in a buffer that is written in large pieces.
  *
  * Included by: any file.
  */
@@ -44,7 +44,7 @@ void text_format(struct text *t, const char *format, ...) __attribute__((format(
 /* Print a string as JSON, with quotes, to a stream. */
 void text_print_json(FILE *out, const char *string);
 
-/* Return the ending of a noun: "" if @number is 1, otherwise @ending. */
+/* Return the plural ending @ending, or "" if @number is 1. */
 static inline const char *text_plural(uint64_t number, const char *ending)
 {
 	return number == 1 ? "" : ending;
