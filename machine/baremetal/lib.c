@@ -5,7 +5,7 @@
  * The output is KTAP on the debug console (port 0xe9). A line that starts with '@' is a request to
  * the host. The host performs the request instead of printing the line, and sends an answer to
  * COM1. The answer ends with EOT. The image writes the verdict, EXIT_PASSED or EXIT_FAILED, to
- * isa-debug-exit. If the machine ends without a verdict, the host reports the machine as lost.
+ * isa-debug-exit. If the emulator exits without a verdict, the host reports the machine as lost.
  *
  * CPU 0 runs the tests and prints the output. CPU 1 waits until CPU 0 has stored a function in
  * ap_fn. Then CPU 1 calls the function, and clears ap_fn after the call.

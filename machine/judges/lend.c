@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * lend MIB COMMAND [ARGS...]: give the CPU a Debug Store buffer without using a driver.
+ * lend MIB COMMAND [ARGS...]: run COMMAND while the CPU writes branches to a Debug Store buffer of
+ * MIB MiB, without a driver.
  *
  * The program must run in a guest with pti=off nokaslr and one CPU. The program allocates four
  * times the memory that the buffer needs, and searches this memory for enough consecutive page

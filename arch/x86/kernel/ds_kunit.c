@@ -68,7 +68,7 @@ u64 ds_test_place(void)
 	return (unsigned long)__ds_text_start;
 }
 
-/* Store the record of a branch into the section .text..ds. */
+/* Store a record of a branch that leads into .text..ds. */
 void ds_test_enter(struct ds_test *t)
 {
 	ds_test_store(t, DS_TEST_KERNEL + 1, ds_test_place());

@@ -119,7 +119,7 @@ static void bts_start(struct bts_instance *b)
  * bts_stop - stop recording for an instance
  * @b: the instance, whose ring buffer is still on and receives the last records
  *
- * Afterwards, bts may remain the tracer of the instance, or another tracer may follow.
+ * After this call, bts may remain the tracer of the instance, or another tracer may replace bts.
  *
  * Context: Process context, trace_types_lock held.
  */

@@ -491,8 +491,8 @@ int bts_line(struct bts_trace *trace, const struct bts_place *place, const char 
  * @depth:	0 for the function that is inlined directly in the function of the place, 1 for the
  *		function that is inlined in the function of depth 0, and so on
  *
- * Return: the inlined function; NULL if at most @depth functions are inlined at the place, or if
- * memory runs out.
+ * Return: the inlined function; NULL if no function is inlined at this depth, or if memory runs
+ * out.
  */
 const struct bts_sym *bts_inlined(struct bts_trace *trace, const struct bts_place *place,
 				  unsigned int depth);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print failures, warnings and the summary of a trace. The library does not print texts, but
- * returns them.
+ * Print failures, warnings and the summary of a trace. The library itself prints nothing.
  */
 #include <errno.h>
 #include <stdlib.h>

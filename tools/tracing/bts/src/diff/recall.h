@@ -46,7 +46,7 @@ struct recall {
 };
 
 /**
- * struct pending - a call that has not returned, stored in the body of its caller
+ * struct pending - a call that has not returned; "the body" is that of its caller
  * @token:	the call, or NONE
  * @begin:	index of the call's first branch in the log
  * @ret:	the return address

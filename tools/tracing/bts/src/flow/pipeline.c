@@ -26,7 +26,7 @@
 #include "symbols/code.h"
 #include "private.h"
 
-/* When the table contains this many steps, pass them to the consumer's fold() and empty it. */
+/* The maximum number of steps in the table. The consumer's fold() gets a full table. */
 #define STEPS_MAX	(1U << 20)
 
 /* If the code is unknown, a straight run is assumed to be at most this long. */

@@ -54,7 +54,7 @@ enum branch_kind {
 
 extern const char *const branch_kind_names[BRANCH_KINDS];
 
-/* A resolved address. @sym is never NULL. @addr is an address in the object of @sym. */
+/* A resolved address: @addr as the file of @sym numbers addresses, and @sym, never NULL. */
 struct place {
 	struct sym	*sym;
 	uint64_t	addr;

@@ -223,7 +223,7 @@ const char *object_names_path(const struct object *o);
 /* Report whether @path is the name of a vDSO: [vdso], or [vdso32] for a 32-bit program. */
 bool object_is_vdso(const char *path);
 
-/* Return the segment with code that contains the address, or NULL. */
+/* Return the executable segment that contains the address, or NULL. */
 const struct segment *object_segment(const struct object *o, uint64_t addr);
 /* Return the function at the address, or &o->whole if the address has no symbol. */
 struct sym *object_sym(struct object *o, uint64_t addr);

@@ -1132,9 +1132,9 @@ judge_ways_in() {
 	done
 }
 
-# each_a_gap ENV TRACE OUT NTH...: for each NTH, copy TRACE to OUT. Of the branches that begin at an
-# address in $work/from, leave out one in NTH. If ENV is BTS_WRONG=1, change the source of this
-# branch instead. Each change must cause a gap, and OUT must have no other gaps.
+# each_a_gap ENV TRACE OUT N...: for each N, copy TRACE to OUT, but leave out every Nth branch that
+# begins at an address in $work/from. If ENV is BTS_WRONG=1, change the source of these branches
+# instead. Each change must cause a gap, and OUT must have no other gaps.
 each_a_gap() {
 	env=$1
 	whole=$2

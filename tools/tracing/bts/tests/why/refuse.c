@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * refuse NAME: make a system call that succeeds, then a call that the kernel refuses. The source
- * line of the check that refuses the call is in judge.py.
+ * refuse NAME: make a system call that succeeds, then a call that the kernel refuses. judge.py
+ * contains the source line of the kernel's check that must refuse the call.
  *
  * Some calls are refused because of an injected fault (see Documentation/fault-injection/).
  */

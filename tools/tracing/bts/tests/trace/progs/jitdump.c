@@ -3,7 +3,7 @@
  * A small JIT compiler that writes perf's jitdump. The program generates code at run time, in a
  * memfd that is mapped twice. The names and the bytes of the code are in jit-PID.dump. The program
  * maps this file, so that a tracer notices it. The second function calls the first function twice.
- * The dump also contains two older functions, which overlap the two new functions.
+ * The dump also contains two older functions, at addresses that these two functions now use.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
