@@ -4,9 +4,9 @@
  *
  *	bts_as PID PROGRAM [ARGUMENT...]
  *
- * The tool waits until the program has ended. Afterwards, another program can have the same PID.
- * The exit status of the tool is 0 only if the program ends with status 0. Like bts_launch, the
- * tool is linked at addresses far from the programs' addresses.
+ * The tool waits until the program has ended. Afterwards, another program can get the same PID. The
+ * exit status of the tool is 0 only if the program ends with status 0. Like bts_launch, the tool is
+ * linked at addresses far from the programs' addresses.
  */
 #define _GNU_SOURCE
 #include <errno.h>

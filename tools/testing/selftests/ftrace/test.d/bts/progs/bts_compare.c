@@ -29,7 +29,7 @@
  * Use -k for a trace of both user space and the kernel. Then each record of a task must begin at
  * the target of the task's previous record, or less than MAX_STRAIGHT bytes after this target. This
  * check finds missing kernel branches, although EXPECTED does not contain them. The check does not
- * notice that a short forward jump is missing.
+ * notice a missing short forward jump.
  *
  * With -x, no record may begin or end in an address range of the file RANGES, which has lines
  * "START END NAME".

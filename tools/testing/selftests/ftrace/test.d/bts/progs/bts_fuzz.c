@@ -7,8 +7,8 @@
  * FILE accepts numbers from 0 (or 64 for bts_threshold) to MAXIMUM. The program makes WRITES
  * (default 10000) writes of random data to FILE. SEED (default 1) is the random seed. The data are
  * valid numbers, invalid numbers, words, binary data, or whole pages of digits. An invalid number
- * is negative, too large or in another base, or contains a character that is not a digit. There are
- * also empty writes, and writes from inaccessible memory. After each write, FILE must show the
+ * is negative, too large or in another base, or contains a character that is not a digit. Some
+ * writes are empty, and some are from inaccessible memory. After each write, FILE must show the
  * written number or, after an error (EINVAL, ERANGE, EFAULT), the previous number. With -c, the
  * program checks only the result of each write, because other programs write at the same time.
  *

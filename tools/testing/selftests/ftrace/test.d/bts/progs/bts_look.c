@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bts_look - report whether a trace pipe has something to read
+ * bts_look - report whether a trace pipe has data to read
  *
  *	bts_look poll|read|splice|epoll|wait|splice-wait MILLISECONDS FILE
  *
@@ -80,7 +80,7 @@ static bool ask_splice(int fd, int ms)
 static int queue;
 
 /*
- * Call this function before the file contains data. epoll looks at the file only once, here, and
+ * Call this function before the file contains data. epoll checks the file for data only here, and
  * afterwards waits for a wakeup.
  */
 static void prepare_epoll(int fd)
@@ -105,7 +105,7 @@ static void wake(int sig)
 	(void)sig;
 }
 
-/* After @ms milliseconds, a signal interrupts a blocked system call. So do not set SA_RESTART. */
+/* After @ms milliseconds, interrupt a blocked system call with a signal (without SA_RESTART). */
 static void end_in(int ms)
 {
 	struct sigaction action = { .sa_handler = wake };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Make more mappings than the tracer handles at once (BTS_VMAS). Only every second mapping is
- * executable, so that the kernel cannot merge adjacent mappings. With ENDS, the program then ends.
- * Without ENDS, the program then takes branches until it is killed.
+ * executable, so that the kernel cannot merge adjacent mappings. If ENDS is defined, the program
+ * then ends. Otherwise, it takes branches until it is killed.
  */
 #include "prog.h"
 

@@ -18,7 +18,7 @@ void open_text(const char *path);
 /* Open trace_pipe_raw of all CPUs, and read all pages. */
 void open_pages(const char *tracefs);
 
-/* Call @action for each branch, oldest first. The function may be called repeatedly. */
+/* Call @action for each branch, oldest first. each_record() may be called repeatedly. */
 void each_record(record_fn action);
 
 /* Print an error, and end the program: die() with status 2, bad_input() with status 1. */

@@ -9,8 +9,8 @@
  * -b, calls read() once for at most BYTES. If FILE is "-", the program reads standard input, which
  * the caller has opened. SIGRTMAX ends the program. The kernel delivers SIGRTMAX only when no other
  * signal is pending. On standard error, the program prints "0" before it waits for the first
- * signal, and the number of signals at the end. The exit status is 1 if the requested signal comes
- * for another reason than new data in FILE.
+ * signal, and the number of signals at the end. The exit status is 1 if the requested signal has
+ * another cause than new data in FILE.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -30,7 +30,7 @@ static void die(const char *what)
 
 static char buf[65536];
 
-/* Return: the number of copied bytes, or 0 if there are no data. */
+/* Return: the number of copied bytes, or 0 if there is no data. */
 static ssize_t copy_some(int fd, size_t size)
 {
 	ssize_t n = read(fd, buf, size);
@@ -48,7 +48,7 @@ static void copy_all(int fd)
 		;
 }
 
-/* Return the next signal. If SIGCONT continues the stopped program, EINTR occurs, so wait again. */
+/* Return the next signal. If SIGCONT interrupts the wait (EINTR), wait again. */
 static int wait_for(const sigset_t *set, siginfo_t *info)
 {
 	int sig;

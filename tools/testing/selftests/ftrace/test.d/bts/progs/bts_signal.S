@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Handle four signals. The program sends the first signal to itself, and receives it at the return
- * from kill(). Exceptions cause the other three signals: #UD, #PF of a read, and #PF of a jump. The
- * handler sets the return address to the address in R12, so the program continues there.
+ * from kill(). Exceptions cause the other three signals: #UD, a #PF from a read, and a #PF from a
+ * jump. The handler sets the return address to the address in R12, so the program continues there.
  */
 #include "prog.h"
 

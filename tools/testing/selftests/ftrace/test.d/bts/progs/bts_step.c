@@ -5,9 +5,9 @@
  *	bts_step [-o FILE] PROGRAM [ARGUMENT...]
  *
  * The tool single-steps the program, its threads and its children with ptrace, so that the output
- * depends only on the instructions. The tool uses neither the Debug Store nor code that reads the
- * Debug Store. The library capstone determines the lengths and classes of instructions. ASLR is
- * off, as in bts_launch, so that the addresses of two runs can be compared.
+ * depends only on the executed instructions. The tool uses neither the Debug Store nor code that
+ * reads the Debug Store. The library capstone determines the lengths and classes of instructions.
+ * ASLR is off, as in bts_launch, so that the addresses of two runs can be compared.
  *
  * The output has lines "TASK FROM TO COUNT". COUNT is always 1, and tasks are numbered from 0 in
  * order of creation. For a system call, a fault that becomes a signal, the entry to a signal
@@ -458,7 +458,7 @@ static void handle_stop(pid_t pid, int status)
 	} else {
 		sig = signal_stop(index, sig, &now);
 	}
-	/* Fetch the instruction now, because this is not possible after the task's end. */
+	/* Fetch the instruction now, because its memory cannot be read after the task has ended. */
 	fetch(task, task->regs.rip);
 	if (ptrace(PTRACE_SINGLESTEP, pid, NULL, sig) && errno != ESRCH)
 		die("PTRACE_SINGLESTEP");

@@ -10,7 +10,7 @@
  * sets BTF in IA32_DEBUGCTL, the register that also switches BTS on.
  *
  * The tool prints the PID of the program on stdout. Its exit status is that of the program, or 2 if
- * the program did not stop after its exec.
+ * the program never stopped after its exec.
  */
 #define _GNU_SOURCE
 #include <errno.h>

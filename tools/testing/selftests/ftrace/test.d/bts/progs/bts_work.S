@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * For measurements of time, take ten million branches. As in real programs, there are other
+ * Take ten million branches, for time measurements. As in real programs, there are other
  * instructions between the branches. This program has no list of expected branches.
  */
 #include "prog.h"

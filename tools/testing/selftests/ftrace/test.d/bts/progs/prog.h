@@ -12,8 +12,8 @@
  * The list contains the lines between "repeat N" and "end" N times. The line "task N" starts the
  * list of task N. Tasks are numbered from 0 in order of creation.
  *
- * An interrupt returns to the interrupted instruction, and so does a page fault that only maps a
- * page. Records of such events may be anywhere in the trace, and need not be in the list.
+ * Interrupts, and page faults that only map a page, return to the interrupted instruction. Their
+ * records may be anywhere in the trace, and need not be in the list.
  */
 #ifndef BTS_PROG_H
 #define BTS_PROG_H
@@ -55,7 +55,7 @@
 #define PROT_RX		5
 #define MAP_JIT		0x32		/* private, anonymous, fixed */
 
-/* Like a JIT compiler, write a function into a page at PLACE. The function is only a ret. */
+/* Like a JIT compiler, write a function into a page at PLACE. The function is a single ret. */
 .macro JIT_FUNCTION
 	mov	$PLACE, %edi
 	mov	$PAGE, %esi

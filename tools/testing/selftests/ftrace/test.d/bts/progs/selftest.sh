@@ -3,7 +3,7 @@
 #
 # Test the tools that check traces. The machine need not have the tracer. The output is KTAP.
 #
-#   selftest.sh DIR         the Makefile has built the tools in DIR
+#   selftest.sh DIR         DIR contains the tools that the Makefile built
 #
 # For each program, the list from its source (*.expect) must match the list that bts_step prints.
 # Then bts_compare must accept perfect traces, and reject all damaged traces.
