@@ -16,10 +16,10 @@
  *
  * A record with one kernel address is a crossing. In EXPECTED, the word "kernel" replaces this
  * address. Records with two kernel addresses are only counted. If one crossing leads from an
- * instruction into the kernel, and the next crossing leads back to this instruction, the pair is an
- * interrupt, or a fault that the kernel repaired. Such a pair is only counted, and is allowed at
- * any instruction that the program may have reached. Any other crossing that is not in EXPECTED is
- * an error.
+ * instruction into the kernel, and the next crossing leads back to the same instruction, the pair
+ * is an interrupt, or a fault that the kernel repaired. Such pairs are only counted, and are
+ * allowed at any instruction that the program may have reached. Any other crossing that is not in
+ * EXPECTED is an error.
  *
  * Use -c for a trace without branches within user space. With -c, EXPECTED must contain only
  * crossings, and the program's position between two crossings is unknown.

@@ -7,12 +7,13 @@
  *
  * The launcher forks one child for each program, and switches ASLR off for the child. With -c, it
  * pins the child to a CPU. With -f, it gives the child the policy SCHED_FIFO. If two children with
- * -f share a CPU, the running child keeps the CPU until it yields or waits. While the children wait
- * on a pipe, the launcher writes their PIDs (except those of programs with -n) to set_ftrace_pid,
- * and writes 1 to tracing_on. Then the launcher closes the pipe, and all children call exec
- * together. When the last child has ended, and bts_stats shows that no branches or rows are held,
- * the launcher writes 0 to tracing_on. The launcher prints the PIDs on stdout, in the order of the
- * programs. The exit status of the launcher is 0 only if all programs end with status 0.
+ * -f share a CPU, the running child keeps the CPU until it yields or sleeps. While the children
+ * wait on a pipe, the launcher writes their PIDs (except those of programs with -n) to
+ * set_ftrace_pid, and writes 1 to tracing_on. Then the launcher closes the pipe, and all children
+ * call exec together. When the last child has ended, and bts_stats shows that no branches or rows
+ * are held, the launcher writes 0 to tracing_on. The launcher prints the PIDs on stdout, in the
+ * order of the programs. The exit status of the launcher is 0 only if all programs end with status
+ * 0.
  *
  * By default, TRACEFS is the working directory, as in ftracetest. If -t is given several
  * times, the launcher writes to set_ftrace_pid and tracing_on in each TRACEFS. Until its exec, a

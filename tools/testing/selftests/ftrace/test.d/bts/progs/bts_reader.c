@@ -5,9 +5,9 @@
  *	bts_reader [-s SEED] [-u MICROSECONDS] [-b BYTES] [-p] [-t] FILE
  *
  * The program reads 1 to BYTES (default 4096) bytes at a time. Before about one read in four, it
- * pauses for up to MICROSECONDS (default 2000). Sizes and pauses are random, and depend on SEED
- * (default 1). With -p, the program waits in poll() instead of read(). If FILE is "-", the program
- * reads standard input, which the caller has opened.
+ * pauses for up to MICROSECONDS (default 2000). Sizes and pauses are pseudo-random numbers with the
+ * seed SEED (default 1). With -p, the program waits in poll() instead of read(). If FILE is "-",
+ * the program reads standard input, which the caller has opened.
  *
  * After SIGTERM, the program reads the data that is still in the pipe, and ends with status 0. With
  * -t, a second thread reads. After SIGTERM, only this thread ends, so the file stays open.
@@ -59,7 +59,7 @@ static void put(const char *buf, ssize_t n)
 	}
 }
 
-/* Copy some data. Return: false if the program was told to end and the pipe is empty. */
+/* Copy some data. Return: false if the pipe is empty after SIGTERM. */
 static bool copy(void)
 {
 	static char buf[MAX_BYTES];

@@ -5,7 +5,7 @@
  * bts_spin_b), so that the address of a branch identifies its program.
  *
  * Take a branch only every 513 instructions. With a shorter loop, the program would take millions
- * of branches while a test case sleeps, and an emulator would be busy with them for seconds.
+ * of branches while a test case sleeps, and an emulator would take seconds to process them.
  */
 #include "prog.h"
 

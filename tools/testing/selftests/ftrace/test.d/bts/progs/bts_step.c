@@ -12,8 +12,8 @@
  * The output has lines "TASK FROM TO COUNT". COUNT is always 1, and tasks are numbered from 0 in
  * order of creation. For a system call, a fault that becomes a signal, the entry to a signal
  * handler, and exec, the word "kernel" replaces the kernel address. The output contains neither
- * interrupts nor faults that the kernel repairs. The tool does not notice such events, because they
- * return to the same instruction.
+ * interrupts nor faults that the kernel repairs. The tool cannot notice these events, because they
+ * return to the interrupted instruction.
  *
  * The tool recognizes a branch by these rules:
  *
@@ -472,7 +472,7 @@ static void handle_end(pid_t pid)
 	if (index < 0)
 		return;
 	task = tasks[index];
-	/* If the task has ended in a system call, print the branch into the kernel. */
+	/* If the task ended in a system call, print the branch into the kernel. */
 	if (fetch(task, task->regs.rip)->class == INSN_SYSCALL &&
 	    !task->enters_handler)
 		syscall_entered(index);

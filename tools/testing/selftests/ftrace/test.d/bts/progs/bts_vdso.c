@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Find __vdso_getcpu() and __vdso_time() through the auxiliary vector, and call them. The program
- * is built without a C library, so that it executes no other functions of the vDSO. The two
- * functions have no loop that depends on the time, so the branches of all runs are the same. With
- * ASLR off, the branches of all runs also have the same addresses.
+ * is built without a C library, so that it executes no other functions of the vDSO. Neither
+ * function has a loop that depends on the time, so every run takes the same branches. With ASLR
+ * off, the addresses of these branches are the same, too.
  */
 #include <elf.h>
 #include <stddef.h>

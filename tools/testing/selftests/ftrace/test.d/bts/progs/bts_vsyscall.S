@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Call time(), a function in the vsyscall page. This function has a kernel address, but user code
- * calls it like a user function. The call causes a page fault. Then the kernel emulates the
- * function, and returns to the caller. Two nops follow the call, because a single-stepper stops
- * only at the second nop after the fault.
+ * Call time(), a function in the vsyscall page. The address of this function is in the kernel's
+ * range, but user code can call the function. The call causes a page fault. Then the kernel
+ * emulates the function, and returns to the caller. Two nops follow the call, because a
+ * single-stepper stops only at the second nop after the fault.
  */
 #include "prog.h"
 

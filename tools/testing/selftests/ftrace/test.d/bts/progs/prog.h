@@ -12,8 +12,8 @@
  * The list contains the lines between "repeat N" and "end" N times. The line "task N" starts the
  * list of task N. Tasks are numbered from 0 in order of creation.
  *
- * Interrupts, and page faults that only map a page, return to the interrupted instruction. Their
- * records may be anywhere in the trace, and need not be in the list.
+ * Interrupts, and page faults that only map a page, return to the interrupted instruction. The
+ * records of these events may be anywhere in the trace, and need not be in the list.
  */
 #ifndef BTS_PROG_H
 #define BTS_PROG_H
