@@ -5,8 +5,8 @@
  *
  *	host OPTIONS -- EMULATOR ARGS... -- COMMAND ARGS...
  *
- * The script machine/vm/run passes the arguments. This file uses host_emulator.c and stream.c.
- * These two files use neither host.c nor each other.
+ * The script machine/vm/run starts this program. This file calls host_emulator.c and stream.c,
+ * which call neither host.c nor each other.
  *
  * There is one thread and one poll loop, streams_move(). The loop receives signals through a
  * signalfd. This program exits only after the emulator has exited. A run can end in these ways:
@@ -19,8 +19,8 @@
  *							FORWARD, only a second signal ends it
  *	SIGKILL						the kernel kills the emulator
  *
- * If the option TROUBLE is given and a line of the console matches TROUBLE, the status is 123,
- * unless a signal ended the run.
+ * If a line of the console matches the option TROUBLE, the status is 123 in all of these cases
+ * except the two with signals.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -157,7 +157,7 @@ static void watch_signals(void)
 }
 
 /*
- * Forward the first signal to the command, which can then end in its own way. Ignore other signals
+ * Forward the first signal to the command, so that the command can clean up. Ignore other signals
  * during the next second, because one Ctrl-C may cause two signals: one from the terminal and one
  * from a parent process. Return false if the signal must end the machine.
  */
@@ -194,7 +194,7 @@ static enum end take_signal(void)
 	return SIGNALLED;
 }
 
-/* The guest writes a whole report at once, so reading the whole report does not block for long. */
+/* The guest writes each report with one write(), so the rest of a report arrives soon. */
 static bool take_report(void)
 {
 	if (recv(sockets[WIRE_CONTROL], &result, sizeof(result), MSG_WAITALL) != sizeof(result))
@@ -228,7 +228,7 @@ static enum end serve_once(void)
 	return fds[0].revents ? take_signal() : RUNNING;
 }
 
-/* Write the output that the machine sent before the machine was lost. */
+/* After the machine is lost, write the output that it had already sent. */
 static enum end drain(void)
 {
 	struct pollfd fd = { .fd = signal_fd, .events = POLLIN };
@@ -269,7 +269,7 @@ static int report(enum end end)
 	return end == TIMED_OUT ? STATUS_TIMEOUT : STATUS_LOST;
 }
 
-/* Die of the signal, because a shell script stops at Ctrl-C only if its command dies of SIGINT. */
+/* Die of the signal: after Ctrl-C, a shell script stops only if its command died of SIGINT. */
 static void die_of_signal(void)
 {
 	sigset_t none;
@@ -360,7 +360,7 @@ static void cpio_add(FILE *out, const char *name, const char *data, size_t size)
 	fwrite(zeroes, 1, -ftell(out) & 3, out);
 }
 
-/* Return a file with the initramfs and an archive of the job. The kernel unpacks both archives. */
+/* Return a file that contains the initramfs, then the job as a second cpio archive. */
 static int initramfs_with(const char *job, size_t size)
 {
 	FILE *out = fdopen(memfd_create("initramfs", MFD_CLOEXEC), "w");
@@ -396,8 +396,8 @@ static void open_streams(void)
 }
 
 /*
- * If a standard descriptor is closed, open /dev/null in its place, so that no other file gets the
- * numbers 0 to 2.
+ * If a standard descriptor is closed, open /dev/null in its place. Otherwise the next file to be
+ * opened would get this number.
  */
 static void fill_standard_files(void)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The process of the emulator, the emulator's monitor, and the file with the guest's console.
+ * The emulator's process and monitor, and the file that contains the guest's console output.
  *
  * The sockets have neither a path nor a port number, so several machines can run at the same time,
- * and this program does not have to remove socket files. The protocol of the monitor is QMP, in
- * which each line is a JSON object. The monitor sends little output, so each search may start at
- * the beginning of the output. After the emulator has stopped, the console's file does not change.
+ * and this program does not have to remove socket files. The monitor speaks QMP: each line is a
+ * JSON object. The monitor sends little output, so each search may start at the beginning of the
+ * output. After the emulator has stopped, the console's file no longer changes.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -58,8 +58,8 @@ static void monitor_read(void)
 }
 
 /*
- * Put the emulator into a separate process group, so that Ctrl-C reaches only this program. Let
- * the kernel kill the emulator if this program dies.
+ * Put the emulator into its own process group, so that Ctrl-C reaches only this program. If this
+ * program dies, the kernel kills the emulator.
  */
 static void __attribute__((noreturn)) become_emulator(char **argv, pid_t parent, int console)
 {
@@ -110,7 +110,7 @@ void emulator_start(char **argv, const char *console, int initramfs)
 		close(theirs[i]);
 	close(initramfs);
 	close(log);
-	/* The monitor reports events only after this command. */
+	/* Before qmp_capabilities, the monitor neither executes commands nor reports events. */
 	monitor_say("{\"execute\": \"qmp_capabilities\"}\n");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Process 1 of the guest: run one command of the host, then report the end of the command.
+ * Process 1 of the guest: run the command that the host sent, then report its exit status.
  *
  * The initramfs contains only this program and the job (see wire.h). This program reads the job,
  * opens the four virtio-serial ports, mounts the file systems (init_root.c), starts the command,
@@ -13,7 +13,7 @@
  *
  * There is one thread and one poll loop, streams_move() of stream.c. When the command ends, this
  * program sends the remaining contents of the pipes, then a last struct wire_report. Later output
- * of the command's children is lost. The host ends the machine, so this program never exits. If
+ * of the command's children is lost. This program never exits; the host stops the machine. If
  * this program fails, it prints a message on the console, and resets the machine. The host then
  * reports a lost machine, and prints the end of the console.
  */
@@ -162,7 +162,7 @@ static void seed_random(const char *digits)
 	close(fd);
 }
 
-/* Bring up "lo", because upstream's tests ping 127.0.0.1. */
+/* Bring up "lo", because some of the kernel's selftests ping 127.0.0.1. */
 static void loopback_up(void)
 {
 	struct ifreq ifr = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mount the guest's file systems, in which programs find the files of the host:
+ * Mount the guest's file systems, through which programs see the files of the host:
  *
  *	/		9p, the host's root, read-only
  *	/proc /sys ..	from the guest's kernel, with tracefs and debugfs
  *	/tmp /run ..	tmpfs; the working directory and this tree stay visible, read-only
  *	--share		9p, writable, at the same path as on the host
  *
- * With --overlay, / is an overlay: a tmpfs above the host's root contains all changes. In
- * this case, no tmpfs is mounted on /tmp, /run and so on, so these directories show the host's
- * files.
+ * With --overlay, / is an overlay: a tmpfs above the host's root holds all changes. No tmpfs is
+ * mounted on /tmp, /run and so on, so these directories show the host's files.
  *
  * The root file system is first mounted on /new of the initramfs, and becomes / at the end.
  */
@@ -38,7 +37,7 @@ static void mount_or_die(const char *src, const char *dir, const char *type,
 		err(1, "mount %s on %s", type ? type : src, dir);
 }
 
-/* Try to mount a file system, which this kernel may not support. */
+/* Mount a file system that this kernel may not support. Ignore errors. */
 static void mount_if(const char *type, const char *dir)
 {
 	mount(type, dir, type, 0, NULL);
@@ -94,7 +93,7 @@ static void mount_share(int nr, const char *path)
 
 	snprintf(tag, sizeof(tag), "share%d", nr);
 	make_dirs(in_new(path));
-	/* Do not cache writes, so that the host gets the written data even if the guest is lost. */
+	/* Do not cache writes, so that no written data is lost if the guest crashes. */
 	mount_or_die(tag, in_new(path), "9p", 0, OPTS_9P ",cache=none");
 }
 

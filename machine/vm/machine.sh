@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh disable=SC2034
 #
-# Define the machine for machine/vm/run, for the tests and for machine/baremetal/run. The script
-# machine/baremetal/run reads only the lines NAME=VALUE.
+# Define the machine for machine/vm/run, for the tests and for machine/baremetal/run.
+# machine/baremetal/run does not execute this file; it parses the lines NAME=VALUE.
 
-# Use a q35, because the i440fx reports its interrupt routing with a loop in AML. The loop takes
-# longer than the rest of the boot, and under KASAN exceeds ACPI's timeout. Use version 7.1 of the
-# q35, because version 7.2 writes a random seed to memory that a large kernel overwrites during
-# decompression.
+# Use a q35: on an i440fx, an AML loop computes the interrupt routing. The loop takes longer than
+# the rest of the boot, and under KASAN exceeds ACPI's timeout. Use version 7.1 of the q35: version
+# 7.2 writes a random seed to memory that a large kernel overwrites while it is decompressed.
 machine_type=pc-q35-7.1
 # Use one thread, because QEMU 7.2's multi-threaded TCG may execute a stale int3 when ftrace patches
 # code.
@@ -16,12 +15,12 @@ machine_cpu=SandyBridge,+ds,+dtes64,+ds-cpl,pmu=on
 # A test can add these CPU properties to another CPU model.
 machine_ds=${machine_cpu#*,}
 # With a Skylake, the tests cover perf's late acknowledgement of PMIs. SMAP is off, because QEMU 7.2
-# handles a far return in user mode like a read by the kernel, which SMAP would forbid.
+# treats the stack reads of a far return in user mode as kernel accesses, which SMAP forbids.
 machine_skylake=Skylake-Client,-smap,+ds,+dtes64,+ds-cpl,pmu=on
 machine_firmware="-L /usr/share/seabios -L /usr/share/qemu"
 # Set nmi_watchdog=0, because the watchdog would use a counter and raise PMIs. Tests of the watchdog
-# append nmi_watchdog=1. Set watchdog_thresh=30, because the delays of a busy host could otherwise
-# be reported as a soft lockup.
+# append nmi_watchdog=1. Set watchdog_thresh=30, because the guest could otherwise report a soft
+# lockup when the host is busy.
 machine_cmdline="console=ttyS0 loglevel=5 panic=-1 oops=panic nmi_watchdog=0 tsc=reliable"
 machine_cmdline="$machine_cmdline watchdog_thresh=30 no_timer_check"
 # On this CPU model, Linux uses PEBS only with this stepping and recent microcode.

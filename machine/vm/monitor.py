@@ -81,7 +81,7 @@ class Monitor:
                 return message["return"]
 
     def human(self, command, cpu=0):
-        """Return the human monitor's answer to a command that is about `cpu`."""
+        """Run a human-monitor command for `cpu`, and return its output."""
         return self.command("human-monitor-command", **{
             "command-line": command, "cpu-index": cpu}).replace("\r", "")
 

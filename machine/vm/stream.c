@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A stream behaves like a pipe. When the source has ended and all bytes are written, the stream
- * closes the destination. When the destination does not have a reader any more, the stream drops
- * all bytes and closes the source. A stream owns both descriptors, so callers must pass duplicates
- * of descriptors that must stay open.
+ * closes the destination. When the destination has lost its reader, the stream drops all bytes and
+ * closes the source. A stream owns both descriptors, so if a caller needs a descriptor afterwards,
+ * it must pass a duplicate.
  *
  * A stream reads and writes only when poll() reports that the descriptor is ready, so the
  * descriptors may be blocking. Only virtio-serial ports must be non-blocking, because a blocking
- * write would wait forever if the host closes the port after poll(). One call of poll() serves all
- * streams of a program and the program's other descriptors.
+ * write would wait forever if the host closed the port after poll(). A program waits for all its
+ * streams and its other descriptors with one call to poll().
  */
 #define _GNU_SOURCE
 #include <err.h>

@@ -12,7 +12,7 @@
 
 #define STREAM_SIZE	(64 * 1024)
 
-/* The bytes buf[off..len) were read from @src, and are not written to @dst yet. */
+/* The bytes buf[off..len) were read from @src, but have not been written to @dst yet. */
 struct stream {
 	const char	*name;		/* for messages */
 	char		buf[STREAM_SIZE];

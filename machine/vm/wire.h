@@ -19,12 +19,12 @@
  * output stream. The order of data on different ports is undefined.
  *
  * The guest's kernel connects the ports in the order of their numbers, and the control port has the
- * highest number. If the control port is connected and another port is not connected, the host has
- * already closed the other port.
+ * highest number. If the control port is connected but another port is not, the host has already
+ * closed that port.
  *
- * The job is the file /job in the initramfs, so that with --icount the guest reads the job at the
- * same instruction in each run. A job is a sequence of words. Each word begins with its type and
- * ends with a NUL.
+ * The job is the file /job in the initramfs and is not sent through a port, so with --icount each
+ * run reads it at the same instruction. A job is a sequence of words. Each word begins with its
+ * type and ends with a NUL.
  *
  * The host and the guest are x86-64, so a struct wire_report has the same layout on both.
  */
@@ -45,7 +45,7 @@ enum wire_type {
 	WIRE_ARG	= 'a',	/* the next word of the command */
 	WIRE_CWD	= 'd',	/* the command's working directory */
 	WIRE_ENV	= 'e',	/* the next NAME=VALUE of the command's environment */
-	WIRE_KEEP	= 'k',	/* a directory that no tmpfs of the guest may hide */
+	WIRE_KEEP	= 'k',	/* show this directory even if a tmpfs covers its parent */
 	WIRE_MERGE	= 'm',	/* standard output and error are the same file on the host */
 	WIRE_NULL	= 'n',	/* standard input is /dev/null, so its port is not used */
 	WIRE_OVERLAY	= 'o',	/* the root is writable, but changes are only in memory */
