@@ -17,7 +17,7 @@
 #define SEL_TSS0	0x40
 #define SEL_TSS1	0x50
 
-/* The base of the segment SEL_UCS32_BASED. In this segment, a linear address is EIP + CS_BASE. */
+/* The base of the code segment SEL_UCS32_BASED, in which the linear address is EIP + CS_BASE. */
 #define CS_BASE		0x10000
 
 #define BIT(n)			(1U << (n))
@@ -67,7 +67,7 @@
 /* A second mapping of the low 4 GiB, at negative addresses. */
 #define ALIAS		0xffffff8000000000
 
-/* The window consists of 512 pages of 4 KiB. The function win_map() of lib.c maps these pages. */
+/* The window: 512 virtual pages of 4 KiB, which win_map() of lib.c maps for the tests. */
 #define WIN		0x10000000000
 #define WIN_PAGE(n)	(WIN + (n) * 4096UL)
 
@@ -136,7 +136,7 @@ struct ds_area {
 	u64 pebs[8];
 };
 
-/* The layout of the stack when pmi_entry or the slow path of a stub has pushed the registers. */
+/* The stack after pmi_entry or the slow path of a stub has pushed the registers. */
 struct frame {
 	u64 r15, r14, r13, r12, r11, r10, r9, r8, rbp, rdi, rsi, rbx;
 	u64 rdx, rcx, rax, vector, error, rip, cs, rflags, rsp, ss;
@@ -330,9 +330,8 @@ u64 info_bts(u32 cpu, const char *name);
 	} while (0)
 
 /*
- * fn() returns NULL, or the reason why the test was skipped. If `count` is set, this structure
- * describes several tests, and count() returns their number. Then fn(i) runs test number i, and
- * title(i) prints the name of this test.
+ * fn() returns NULL, or the reason if the test was skipped. If `count` is set, this structure
+ * describes count() tests: fn(i) runs test number i, and title(i) prints its name.
  */
 struct test {
 	const char *name;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Macros for the branch tests. Each expected record is in the source, beside its branch.
+ * Macros for the branch tests. The source states each expected record next to the branch.
  *
- * A test body is a macro that is expanded for CPL 0, for CPL 3 or for both. CUR is the CPL for
- * which the macro is expanded. BR FROM, TO expects a record of the branch from label FROM to label
- * TO. The BRs are in the order in which the CPU takes the branches. The CPU must not record a
- * branch that has no BR. FIX LABEL sets the address to which the next exception or interrupt
- * returns. EXC FROM, VECTOR, LABEL expects two records: the delivery of an exception, and the
- * return from its handler. The CPU must not reach a `ud2` that has no EXC. At CPL 0, the code
+ * A test body is a macro that is expanded for CPL 0, for CPL 3 or for both. CUR is the CPL of the
+ * expansion. BR FROM, TO expects a record of the branch from label FROM to label TO. The BRs are in
+ * the order in which the CPU takes the branches. The CPU must not record any other branch. FIX
+ * LABEL makes the handler of the next exception or interrupt return to LABEL. EXC FROM, VECTOR,
+ * LABEL expects two records: the delivery of an exception, and the return from its handler. A
+ * `ud2` without an EXC marks code that the CPU must not reach. At CPL 0, the code
  * around the body switches BTS on and off without taking a branch. At CPL 3, an iretq enters the
  * body, and an int leaves the body. The file test-branch.c expects the records of the iretq and of
  * the int, too.

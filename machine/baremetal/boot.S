@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The startup code, from multiboot's 32-bit entry to the first C function, and code whose branches
- * the tests count. The counted code is in assembly, so that a compiler does not change its
- * branches.
+ * the tests count. This code is in assembly, so that its branches do not depend on a compiler.
  *
  * A test body runs between two writes of IA32_DEBUGCTL. If `fixup` is set, an interrupt stub uses
  * its fast path, which takes no branch: stub_N writes the interrupted RIP to `frame_rip`, and the
- * iretq at stub_iret_N returns to `fixup`. So an exception causes exactly two records: from the
+ * iretq at stub_iret_N returns to `fixup`. An exception thus causes exactly two records: from the
  * interrupted RIP to stub_N, and from stub_iret_N to `fixup`. If `fixup` is 0, the slow path calls
  * the C handler of the vector. If the vector has no C handler, the test fails, and abandon_run()
  * leaves the body.
@@ -85,7 +84,7 @@ load_segments:
 	movl	%eax, %gs
 	ret
 
-	/* CPU 1 starts in the copy of this code at AP_TRAMPOLINE, and enters long mode. */
+	/* CPU 1 starts in a copy of this code at AP_TRAMPOLINE, and switches to long mode. */
 	.code16
 	.globl	ap_start, ap_end
 ap_start:
@@ -391,7 +390,7 @@ slow:
 	addq	$16, %rsp
 	iretq
 
-	/* The fast path clears TF in the frame, because otherwise single steps would never end. */
+	/* The fast path clears TF in the frame. Otherwise single-stepping would never end. */
 	.macro	STUB n err
 	.globl	stub_\n, stub_iret_\n
 stub_\n:

@@ -31,8 +31,8 @@ u64 ds_count(const struct ds_area *ds)
 }
 
 /*
- * Report whether the CPU must store the branch. The filters test the CPL before the branch
- * or, with x-bts-cpl-after, the CPL after the branch.
+ * Report whether the CPU must store the branch. The filters apply to the CPL before the branch
+ * or, with x-bts-cpl-after, to the CPL after the branch.
  */
 bool model_stores(u64 debugctl, const struct branch *branch)
 {

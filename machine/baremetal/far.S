@@ -39,7 +39,7 @@
 	.endm
 	TEST_BOTH far_ret, "far ret, far ret imm16"
 
-	/* Run this only at CPL 0, because a far call at CPL 3 crashes the guest in QEMU 7.2. */
+	/* Test this only at CPL 0: in QEMU 7.2, a far call at CPL 3 crashes the guest. */
 	.macro	body_far_call
 	movl	%cs, %eax
 	push	%rax
@@ -144,8 +144,8 @@ sysenter_entry:
 /* ---- 32-bit code ---- */
 
 	/*
-	 * Enter and leave a segment of compatibility mode. The base of the segment is `base`. The
-	 * records must contain linear addresses, not offsets in the segment.
+	 * Enter and leave a compatibility-mode segment with the base `base`. The records must
+	 * contain linear addresses, not offsets in the segment.
 	 */
 	.macro	COMPAT sel, base
 	leaq	-\base+2f(%rip), %rax

@@ -279,7 +279,7 @@
 	TEST_USER irq_user, "external interrupt at CPL 3", (BT_IRQ | BT_USER_IF)
 
 	/*
-	 * The NMI may interrupt any of these instructions. The 0 in EXC stands for the interrupted
+	 * The NMI may interrupt any of these instructions. A FROM of 0 in EXC means the interrupted
 	 * RIP, which stub_2 has stored in frame_rip.
 	 */
 	.macro	body_nmi

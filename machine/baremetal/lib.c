@@ -2,9 +2,9 @@
 /*
  * The library and the main function of the bare-metal image.
  *
- * The output is KTAP on the debug console (port 0xe9). A line that starts with '@' is a request to
- * the host. The host performs the request instead of printing the line, and sends an answer to
- * COM1. The answer ends with EOT. The image writes the verdict, EXIT_PASSED or EXIT_FAILED, to
+ * The output is KTAP on the debug console (port 0xe9). A line that starts with '@' is a request:
+ * the host does not print this line, but performs the request, and sends an answer, which ends
+ * with EOT, to COM1. The image writes the verdict, EXIT_PASSED or EXIT_FAILED, to
  * isa-debug-exit. If the emulator exits without a verdict, the host reports the machine as lost.
  *
  * CPU 0 runs the tests and prints the output. CPU 1 waits until CPU 0 has stored a function in
@@ -259,7 +259,7 @@ void win_unmap_all(void)
 	write_cr3(read_cr3());
 }
 
-/* Return the CR3 of a second address space, in which only page @page of the window differs. */
+/* Return the CR3 of a second address space. Only page @page of the window differs in it. */
 u64 win_second_space(u32 page, const void *frame)
 {
 	memcpy(second_pt, win_pt, sizeof(second_pt));
@@ -392,7 +392,7 @@ void run_on_ap(ap_function fn)
 	wait_for_ap();
 }
 
-/* Send CPU 1 an INIT, which aborts the function on CPU 1. Then start CPU 1 again. */
+/* Send CPU 1 an INIT, which aborts the function that CPU 1 is executing. Then restart CPU 1. */
 void init_ap(void)
 {
 	if (!start_ap())
@@ -443,7 +443,7 @@ static void parse_cmdline(const u32 *multiboot)
 		cmdline[n] = s[n];
 }
 
-static bool alone;		/* run only tests whose field `alone` is in the command line */
+static bool alone;		/* run only tests whose `alone` word is on the command line */
 
 static void run_test(u32 number, const struct test *test, u32 i, u32 *failures)
 {
@@ -475,9 +475,8 @@ static u32 test_count(const struct test *test)
 }
 
 /*
- * This structure survives a reset, because QEMU keeps the contents of RAM and reloads only the
- * image, which ends below this structure. The test "reset" resets the machine, and runs again after
- * the reset.
+ * This structure survives a reset: QEMU keeps the contents of RAM and reloads only the image, which
+ * ends below this address. The test "reset" resets the machine, and runs again after the reset.
  */
 struct survivor *survivor = (struct survivor *)(64UL << 20);
 
@@ -500,7 +499,7 @@ static void setup_machine(void)
 	for (i = 0; i < 256; i++)
 		set_gate(i, stub_table[i]);
 	setup_cpu(0);
-	/* Mask the legacy interrupt controllers, because they use vectors of exceptions. */
+	/* Mask the legacy interrupt controllers, because their vectors are those of exceptions. */
 	out8(0xff, 0x21);
 	out8(0xff, 0xa1);
 	win_init();
@@ -516,7 +515,7 @@ static u32 plan(void)
 	return number;
 }
 
-/* At the first boot, print the plan. At the boot after the test "reset", continue the tests. */
+/* On the first boot, print the plan. After the reboot by the test "reset", resume the tests. */
 static void begin(void)
 {
 	if (survivor->magic == SURVIVOR_RUNNING) {

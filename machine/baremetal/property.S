@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Test bodies for test-property.c and test-pmi.c. Each body writes its first argument to
- * IA32_DEBUGCTL, performs the action that its name indicates, and writes 0 to IA32_DEBUGCTL. With
- * x-bts-tail=N the CPU then stores N more branches. Therefore, the bodies for test-property.c take
- * at least TAIL_JUMPS branches at their end.
+ * IA32_DEBUGCTL, performs the action that the body's name indicates, and writes 0 to IA32_DEBUGCTL.
+ * With x-bts-tail=N the CPU then stores N more branches, so the bodies for test-property.c end with
+ * at least TAIL_JUMPS branches.
  */
 #include "bare.h"
 
@@ -69,7 +69,7 @@ late_body:
 	OFF
 	ret
 
-	/* VEC_IRQ is pending, and wakes the CPU. The interrupt's stub returns to `fixup`. */
+	/* VEC_IRQ is pending, so it wakes the CPU. Its stub returns to `fixup`. */
 	.globl	hlt_body, hlt_next, mwait_body, mwait_next
 hlt_body:
 	ON
@@ -92,7 +92,7 @@ mwait_next:
 	OFF
 	jmp	tail_settle
 
-	/* This MWAIT does not sleep and is not interrupted, so the next branch is the next JUMP. */
+	/* This MWAIT neither sleeps nor is interrupted, so the next branch is the JUMP below. */
 	.globl	pause_body, pause_branch
 pause_body:
 	ON
@@ -123,7 +123,7 @@ smi_branch:
 	OFF
 	jmp	tail_settle
 
-	/* The handler of a machine check: save IA32_DEBUGCTL, which the CPU has changed. */
+	/* The #MC handler: save IA32_DEBUGCTL as the CPU has left it. */
 	.globl	mce_entry
 mce_entry:
 	push	%rax

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Run each test body of branches.S, far.S and interrupts.S with every setting of the filters, at
- * each CPL for which the body exists. Each body runs twice at its own address, because QEMU chains
- * the translated blocks of a body only in the second run. Then most bodies run a third time, at
- * their addresses in the mapping ALIAS.
+ * each CPL for which the body exists. Each body runs twice at its link address, because QEMU chains
+ * a body's translated blocks only in the second run. Most bodies then run a third time, through the
+ * second mapping (ALIAS).
  */
 #include "bare.h"
 
@@ -54,7 +54,7 @@ static void run_body(const struct body *body, u64 flags, u64 alias, bool user)
 
 	if (flags & BT_IRQ)
 		apic_ipi(0, 0x44000 | VEC_IRQ);
-	/* With BT_USER_IF, the interrupt comes before the body can set `fixup`, so set it here. */
+	/* With BT_USER_IF, set `fixup` here, because the interrupt arrives before the body can. */
 	if (flags & BT_USER_IF)
 		fixup = body->expect[1].to + alias;
 	if (user)
@@ -154,7 +154,7 @@ TEST_ENTRY(branches, .fn = branch_test, .count = branch_count, .title = branch_t
 
 /*
  * Test all 32 combinations of TR, BTS, BTINT, OFF_OS and OFF_USR at CPL 0 and at CPL 3.
- * BTINT must make no difference, because the buffer does not become full.
+ * BTINT must make no difference, because the buffer never fills up.
  */
 static const char *row_test(u32 row)
 {

@@ -247,7 +247,7 @@ TEST(straddle_area, "a DS management area across a page boundary")
 	return NULL;
 }
 
-/* Take 4 branches with the buffer at @base. Check that the CPU fails to store @failures records. */
+/* Take 4 branches with the buffer at @base. Check that @failures of the 4 stores fail. */
 static void check_failing(void *base, u64 failures)
 {
 	u64 before = info_bts(0, "failed");
@@ -310,8 +310,8 @@ TEST(read_only, "the CPU stores into a read-only buffer only without CR0.WP")
 }
 
 /*
- * Run the first branch test at CPL 3, with the buffer and the management area in pages that
- * CPL 3 may not access. The CPU must store all records, because it stores with supervisor rights.
+ * Run the first branch test at CPL 3, with the buffer and the management area in supervisor-only
+ * pages. The CPU must store all records, because BTS stores are supervisor accesses.
  */
 TEST(supervisor, "branches at CPL 3 into a supervisor-only buffer")
 {
@@ -400,7 +400,7 @@ static void check_logged(const char *text)
 	CHECK(contains(log, text), "logged: \"%s\"", log);
 }
 
-/* QEMU logs the lost records 1, 2, 4, 8 and so on. Cause lost records until QEMU logs a loss. */
+/* QEMU logs only the 1st, 2nd, 4th, 8th ... lost record. Lose records until QEMU logs one. */
 static void check_logged_loss(void)
 {
 	u32 i;

@@ -25,7 +25,7 @@ static u64 drain_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
 	return debugctl;
 }
 
-/* Keep the shortest time of all runs in *least, because other work of the host slows some runs. */
+/* Keep the shortest time in *least, because other work on the host slows some runs down. */
 static void time_fib(u64 debugctl, u64 *least)
 {
 	u64 start = rdtsc();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of the threshold interrupt on one CPU and on two CPUs, of a trace that continues during a
- * migration, and of INIT and RESET, which must switch BTS off.
+ * Tests of the threshold interrupt on one and two CPUs, of traces that continue across migrations
+ * and snapshots, and of INIT and RESET, which must switch BTS off.
  *
- * Each CPU has a stream, which checks the records of walk(). Like a driver, the PMI handler drains
- * the CPU's buffer into the CPU's stream. While walk() runs on a CPU, only this CPU may write to
- * its stream. Afterwards, CPU 0 reads all streams.
+ * Each CPU has a stream, which checks the CPU's records of walk(). Like a driver, the PMI handler
+ * drains the CPU's buffer into this stream. While a CPU runs walk(), only this CPU may access its
+ * stream. Afterwards, CPU 0 reads both streams.
  */
 #include "bare.h"
 
@@ -39,7 +39,7 @@ static void stream_feed(struct stream *s, const struct record *got)
 	s->fed++;
 	if (s->bad_at)
 		return;
-	/* A branch to pmi_entry delivers a PMI. A PMI can be delivered at any instruction. */
+	/* A record with the target pmi_entry is a PMI's delivery, possible at any instruction. */
 	if (s->state == WALKING && got->to == (u64)pmi_entry) {
 		s->interrupted = got->from;
 		s->state = IN_PMI;
@@ -78,8 +78,8 @@ static u64 stream_pmi(u64 debugctl, struct frame *frame)
 		s->latest = n;
 	s->lvt = apic_read(APIC_LVT_PC);
 	/*
-	 * The last record describes the delivery of the PMI. The source in this record must be the
-	 * RIP in the PMI's exception frame.
+	 * The last record is the delivery of the PMI. Its source must be the RIP in the PMI's
+	 * exception frame.
 	 */
 	if (debugctl && n && last->from != frame->rip && !s->bad_at) {
 		s->bad_at = s->fed + n;
@@ -423,8 +423,8 @@ TEST(pmi_mask, "no further PMI until the LVT entry is unmasked")
 
 /*
  * COM1 accepts a character only after the guest has read the previous character. The guest reads
- * one character after each walk, so another character arrives during the next walk. The emulator's
- * main thread then accesses the APIC of this CPU.
+ * one character after each walk, so the next character arrives during the next walk. On arrival,
+ * the emulator's main thread accesses the APIC of this CPU.
  */
 TEST(pmi_device, "threshold PMIs while a device is at work")
 {
@@ -626,8 +626,8 @@ TEST_ALONE(migrate, "only-migrate", "a trace that is migrated three times loses 
 
 /*
  * While the machine runs, QEMU copies its memory page by page, and copies a page again if the guest
- * has written to this page. In this test, only BTS writes to the buffer, when it stores records. If
- * QEMU does not notice such a store, the copy contains records of an earlier walk.
+ * has written to it since. In this test, only BTS writes to the buffer. If QEMU misses such a
+ * write, the copy contains records of an earlier walk.
  */
 TEST_ALONE(live, "only-migrate", "a trace that is migrated while it runs loses nothing")
 {

@@ -33,8 +33,8 @@ static void spin(u64 cycles)
 }
 
 /*
- * Wait up to 10 s for a PMI, because a busy host delays the emulator's timer. Then wait another
- * millisecond to check that no second PMI comes.
+ * Wait for a PMI, for up to 10 s because a busy host delays the emulator's timer. Then wait another
+ * millisecond to check that no second PMI arrives.
  */
 static void await_pmi(void)
 {
@@ -267,7 +267,7 @@ TEST(pmu_silent, "an overflow without its PMI bit only sets the status")
 	return NULL;
 }
 
-/* Execute 1000 conditional branches, of which only the last is not taken. */
+/* Execute 1000 conditional branches. All are taken except the last. */
 static void branches_1000(u64 evtsel)
 {
 	u64 count = 1000;
@@ -413,8 +413,8 @@ TEST_ALONE(pmu_migrate, "only-migrate", "counters continue after a migration, an
 }
 
 /*
- * While interrupts are off, BTS and a counter raise the same vector. When interrupts are on again,
- * only one interrupt comes, and its handler must find both sources.
+ * While interrupts are off, BTS and a counter raise the same vector. After interrupts are enabled,
+ * only one interrupt arrives, and its handler must find both sources.
  */
 TEST(pmu_shared, "BTS and a counter share one PMI")
 {

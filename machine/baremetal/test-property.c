@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of the x-bts properties of the CPU. If Intel's manual does not specify a behaviour, the
- * default is the behaviour that is easiest for software. A property selects another behaviour. The
- * command line names the properties of this CPU. The same tests also run without a property, and
- * then expect the default behaviour.
+ * Tests of the CPU's x-bts properties. Where Intel's manual leaves a behaviour open, the emulator's
+ * default is the behaviour that is easiest for software, and a property selects another behaviour.
+ * The command line names the properties that this CPU has. Without a property, the same tests
+ * expect the default behaviour.
  *
  * With x-bts-tail=N, the CPU stores N more records each time that BTS is switched off.
  */
@@ -147,7 +147,7 @@ TEST_ALONE(from_hlt, "only-property", "HLT and MWAIT affect only the next source
 		return NO_STORE;
 	check_sleep("hlt", hlt_body, (u64)hlt_next);
 	check_sleep("hlt again", hlt_body, (u64)hlt_next);
-	/* If the machine has several CPUs, the emulator executes MWAIT as if it were PAUSE. */
+	/* If the machine has several CPUs, QEMU executes MWAIT as a PAUSE. */
 	if (!have_ap)
 		check_sleep("mwait", mwait_body, (u64)mwait_next);
 	return NULL;
@@ -275,7 +275,7 @@ TEST_ALONE(dead_ap, "only-property",
 #define MCE_CORRECTED	"0x9c00000000000090"
 #define MCE_RECOVERABLE	"0xbd000000000000c0"
 
-/* Without BTINT, this buffer is circular, and keeps the last branches before the machine check. */
+/* Without BTINT, this buffer is circular, so it holds the last branches before the #MC. */
 static u64 debugctl_after(u64 debugctl, const char *request)
 {
 	ds_default();
