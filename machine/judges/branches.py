@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Decide which instructions of x86-64 are branches.
 
-A judge knows the addresses of two instructions that the CPU executed one after the other. The
-bytes of the first instruction and the address of the second instruction show whether the CPU
-branched. This file shares no code with the emulator.
+A judge knows the addresses of two consecutively executed instructions. The bytes of the first
+instruction and the address of the second instruction show whether the CPU branched. This file
+shares no code with the emulator.
 """
 
 NONE = 0  # not a branch

@@ -2,8 +2,8 @@
 /*
  * cost TRACEFS|- PROGRAM [ARGUMENT...]: print the CPU time of a program, in nanoseconds
  *
- * TRACEFS is the directory of a tracefs instance. This instance traces the program from its exec
- * to its end. If TRACEFS is "-", the program is not traced. The time includes interrupts that
+ * TRACEFS is the directory of the tracefs instance that traces the program, from its exec to its
+ * end. If TRACEFS is "-", the program is not traced. The time includes interrupts that
  * the kernel charges to the task, but not the work of a reader.
  */
 #include <fcntl.h>

@@ -23,8 +23,8 @@ from monitor import Lost, connect, run_args
 TRACE = re.compile(rb"Trace \d+: (0x[0-9a-f]+) \[[0-9a-f]+/([0-9a-f]+)/")
 INTERRUPT = re.compile(rb" *\d+: v=[0-9a-f]+ e=[0-9a-f]+ i=\d cpl=\d "
                        rb"IP=[0-9a-f]+:([0-9a-f]+) ")
-# If the emulator has a disassembler, the bytes of an instruction follow the address of the
-# instruction. Otherwise the bytes are on a separate line of the log.
+# The bytes of an instruction follow its address if the emulator has a disassembler. Otherwise they
+# are on a line that begins with OBJD-T.
 IN_ASM = re.compile(rb"(?:OBJD-T: |0x[0-9a-f]+: +)([0-9a-f]{2}(?: ?[0-9a-f]{2})*)")
 
 
@@ -82,7 +82,7 @@ class Log:
         self.execute(known)
 
     def claim(self, block):
-        """QEMU has translated `block`. Store the kind and the length of the block's instruction."""
+        """Store the kind and the length of the only instruction of `block`, just translated."""
         code = self.translated
         self.translated = None
         self.blocks[block] = (branches.classify(code + bytes(8)), len(code))
@@ -97,8 +97,8 @@ class Log:
     def interrupt(self, line):
         ip = int(INTERRUPT.match(line).group(1), 16)
         self.interrupts += 1
-        # If the interrupted address is the address of the last logged instruction, the CPU did not
-        # complete this instruction.
+        # If the last logged instruction is the interrupted instruction, the CPU did not complete
+        # this instruction.
         if self.at is None or self.at[0] != ip:
             self.arrive(ip)
         self.at = None
@@ -121,7 +121,7 @@ class Log:
                 self.take(here, pc)
         elif kind in (branches.CONDITIONAL, branches.MAYBE):
             self.take(here, pc)
-        # If the CPU repeats or restarts an instruction, the log repeats the instruction's address.
+        # If the CPU repeats or restarts an instruction, its address appears again in the log.
         elif pc != here:
             self.unexplained.append(f"{here:#x} to {pc:#x} is not a branch")
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * fib N [time]: compute a Fibonacci number with 2 * F(N + 1) - 1 calls of fib(). The program takes
- * few other branches, because it does not use a C library. If there is a second argument, write the
- * CPU time to standard output: the seconds, then the nanoseconds, in 8 bytes each.
+ * few other branches, because it does not use a C library. With a second argument, it writes its
+ * CPU time to standard output in binary: the seconds and the nanoseconds, 8 bytes each.
  */
 static __attribute__((noinline)) long fib(long n)
 {
@@ -27,7 +27,7 @@ static __attribute__((used, noreturn)) void run(char **argv)
 
 	for (s = argv[1]; *s; s++)
 		n = 10 * n + *s - '0';
-	/* Use the result of fib(), because the compiler would remove the calls otherwise. */
+	/* Use the result of fib(). Otherwise the compiler would remove the calls. */
 	asm volatile("" : : "r"(fib(n)));
 	if (argv[2]) {
 		call(228, 2, time, 0);		/* clock_gettime(), CLOCK_PROCESS_CPUTIME_ID */

@@ -37,7 +37,7 @@ def guest(name):
 
 
 def ok(passed, name, *why):
-    """Print a result. After a failure, also print the lines `why`, which explain the failure."""
+    """Print a test result. If the test failed, also print the lines `why`, which explain it."""
     RESULTS.append(passed)
     for line in why if not passed else ():
         print("#", line)

@@ -24,7 +24,7 @@ after_syscall:
 	decl	%ebx
 	jnz	next
 
-	/* Each movq causes a page fault. The CPU then repeats the movq, which is not a branch. */
+	/* Each movq causes a page fault, and is executed again. This repetition is not a branch. */
 	leaq	fresh(%rip), %rdi
 	movl	$PAGES, %ecx
 touch:	movq	%rcx, (%rdi)

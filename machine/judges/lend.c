@@ -3,12 +3,12 @@
  * lend MIB COMMAND [ARGS...]: run COMMAND while the CPU writes branches to a Debug Store buffer of
  * MIB MiB, without a driver.
  *
- * The program must run in a guest with pti=off nokaslr and one CPU. The program allocates four
- * times the memory that the buffer needs, and searches this memory for enough consecutive page
- * frames. Then the program sets IA32_DS_AREA to the address of these page frames in the kernel's
- * direct mapping. The first page frame is the management area. The other page frames are a circular
- * buffer of MIB MiB. Finally, the program switches BTS on for both privilege levels, prints the
- * line below, and runs COMMAND again and again:
+ * The guest must have one CPU, and must be booted with pti=off nokaslr. The program allocates four
+ * times the memory that the buffer needs, and finds enough consecutive page frames in it. Then the
+ * program sets IA32_DS_AREA to the address of these page frames in the kernel's direct mapping. The
+ * first page frame is the management area. The other page frames are a circular buffer of MIB MiB.
+ * Finally, the program switches BTS on for both privilege levels, prints the following line, and
+ * runs COMMAND in an endless loop:
  *
  *     lent PHYSICAL-ADDRESS RECORDS
  *

@@ -4,10 +4,10 @@
 The rule uses only the log, so it does not depend on the driver's rule, which uses only the
 records. The tracer's own branches are
 
- - all branches from the call of one of the tracer's functions to the return from this call.
-   These functions are the probes of task switches and of mappings, the hook before user mode,
-   and the functions that the tracer calls on other CPUs;
- - all branches from the branch into the NMI's entry code to the branch back to the interrupted
+ - all branches from the call of one of the following functions to the return from this call:
+   the probes of task switches and of mappings, the hook before the return to user mode, and the
+   function that the tracer runs on each CPU;
+ - all branches from the entry into the NMI handler to the return to the interrupted
    instruction. In this machine, all NMIs come from the tracer.
 """
 
@@ -27,10 +27,9 @@ class OwnLog(Log):
 
     `inside` has an entry for each NMI and each call into the tracer that has not returned yet.
     The entry contains the address at which the traced code continues, and a flag that is true for
-    an NMI. `own` has a byte for each taken branch. The byte is 1 if the tracer itself took the
-    branch. `windows` has the indexes of three branches: the branch that first calls a function in
-    CALLS, the first branch after this call has returned, and the branch that next calls a function
-    in CALLS.
+    an NMI. `own` has a byte for each taken branch, which is 1 for the tracer's own branches.
+    `windows` has the indexes of three branches: the first call of a function in CALLS, the first
+    branch after the return from this call, and the second such call.
     """
 
     def __init__(self, symbols):
@@ -69,7 +68,7 @@ class OwnLog(Log):
         return target == resume and (not nmi or source in self.text)
 
     def traced(self):
-        """Return the branches that the trace must have, in the format of a Log."""
+        """Return a Log of the branches that the trace must have."""
         first, last = self.windows[1:3]
         log = Log()
         for i in range(first, last):

@@ -3,9 +3,9 @@
  * step PROGRAM [ARGS...]: write the address of each executed instruction to standard output.
  *
  * The program runs under ptrace, on a CPU of this host. Each address is a 64-bit word. The judge
- * decides which instructions are taken branches. If an instruction faults, or if a signal arrives
- * before the instruction, the instruction counts as not executed. A signal may end PROGRAM, but
- * PROGRAM must not exit with an error.
+ * decides which instructions are taken branches. If an instruction faults, or a signal arrives
+ * before it, its address is not written. A signal may end PROGRAM, but PROGRAM must not exit with
+ * an error.
  */
 #include <err.h>
 #include <signal.h>

@@ -2,10 +2,10 @@
 /*
  * switch [-s SLEEPERS] ROUNDS: print the time of a task switch, in nanoseconds
  *
- * Two processes on one CPU call sched_yield(), so that each call switches to the other process.
- * Both are real-time processes, so that no other task runs. With machine/vm/run --icount, the
- * printed time is the number of instructions that the call and the switch execute. The first
- * process also creates SLEEPERS threads, which only sleep.
+ * Two processes on one CPU call sched_yield(), and each call switches to the other process. Both
+ * have a real-time priority, so that no other task runs. With machine/vm/run --icount, the printed
+ * time is the number of instructions of one sched_yield(), including the switch. The first process
+ * also creates SLEEPERS threads, which only sleep.
  */
 
 #define _GNU_SOURCE

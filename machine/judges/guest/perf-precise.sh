@@ -3,7 +3,7 @@
 #
 # guest/perf-precise.sh DIR CYCLES BRANCHES PROGRAM [ARG...]: record PROGRAM in user mode with
 # perf's precise samples (PEBS), first with a period of CYCLES cycles and then with a period of
-# BRANCHES branches. If this kernel contains bts, record PROGRAM again while bts traces the user
+# BRANCHES branches. If the kernel contains bts, record PROGRAM again while bts traces its user
 # branches. Write the samples, the traces and the counters of bts to DIR.
 
 set -e
