@@ -3,7 +3,7 @@
 # Replace the addresses of a program in a bts trace by symbol+offset.
 #
 # Usage: awk -v symbols=FILE -f symbols.awk. FILE contains the output of nm -n. The program must run
-# at its link addresses, which must be below 2^52, so that awk represents the addresses exactly.
+# at its link addresses. They must be below 2^52, because awk's numbers are floating-point.
 
 function hex(s,    i, n) {
 	n = 0
