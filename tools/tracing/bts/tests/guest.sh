@@ -272,7 +272,7 @@ check "record: under nohup, SIGHUP does not end the recording" under_nohup
 live() {
 	"$progs/bts_spin_a" &
 	spin=$!
-	status 0 bts top --live --delay 0.2 --count 2 --pid $spin >live.txt
+	status 0 bts top --live --delay 0.05 --count 2 --pid $spin >live.txt
 	got=$?
 	kill -9 $spin
 	[ $got -eq 0 ] && [ "$(grep -c 'spin\|_start' live.txt)" -ge 2 ] && no_instance &&
