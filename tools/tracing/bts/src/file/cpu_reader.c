@@ -47,7 +47,7 @@ _Static_assert(sizeof(struct bts_pair) == sizeof(struct branch), "a pair is a br
  * @missing_count: the number of these branches; 0 if unknown
  * @missing_cause: the cause of this loss
  * @missing_from: the time of the last entry before this loss
- * @maps:	the CPU is in the instance DAT_MAPS, which contains no branches
+ * @maps:	the pages are from the instance DAT_MAPS, which contains no branches
  */
 struct decode {
 	struct cpu_reader	*r;
@@ -129,7 +129,7 @@ static void missing(struct decode *d, uint64_t count, uint32_t cause)
 	d->missing_from = d->ts;
 }
 
-/* Report a loss that begins in the wanted time range, even if the next entry is after the range. */
+/* Report the loss. If it begins in the wanted time range, its time must not be after the range. */
 static void tell_missing(struct decode *d)
 {
 	uint64_t ts = d->ts, time_to = d->r->dat->time_to;
@@ -148,7 +148,7 @@ static void damage(struct decode *d, const char *what)
 	dat_damage(d->r->dat, d->r->pages.page_offset, "CPU %d: %s", d->r->cpu->cpu, what);
 }
 
-/* Report a truncated entry as a loss of unknown size. After this loss, the next @seq is unknown. */
+/* Report a truncated entry as a loss of unknown size, and mark the next @seq as unknown. */
 static void cut_off(struct decode *d)
 {
 	damage(d, "a truncated entry");
@@ -158,10 +158,10 @@ static void cut_off(struct decode *d)
 }
 
 /*
- * If branches are missing before the entry, report the loss. Then add @nr to the expected @seq.
- * Ignore the number of lost entries in the page's header, because a pack counts there as one entry.
- * If the entry has no sequence number, the size of the loss stays unknown, and the next sequence
- * number must not report the loss again.
+ * If branches are missing before the entry, report the loss. Then set d->seq to the sequence number
+ * that should follow. Ignore the number of lost entries in the page's header, because it counts a
+ * pack as one entry. If the entry has no sequence number, the size of the loss stays unknown. In
+ * that case, mark d->seq as unknown, so that the loss is not reported again at the next pack.
  */
 static void in_sequence(struct decode *d, const struct ring_entry *e,
 			const struct format_field *field, uint64_t nr)
@@ -390,8 +390,8 @@ static bool first_seq(const struct layout *l, const struct ring_page *p, uint64_
 }
 
 /*
- * If branches are missing before the page, report their number. Do this before reading any rows at
- * the beginning of the page, because rows have no sequence number.
+ * Report the number of branches that are missing before the page. Do this before reading any rows
+ * at the beginning of the page, because rows have no sequence number.
  */
 static void measure_missing(struct decode *d, const struct ring_page *p)
 {
@@ -468,7 +468,7 @@ static void forget_loss(struct decode *d)
 	d->seq_known = false;
 }
 
-/* Get the next page. If damaged pages precede it, or precede the end of the data, note a loss. */
+/* Get the next page. If unreadable pages precede it or the end of the data, note a loss. */
 static const uint8_t *next_page(struct decode *d)
 {
 	struct dat_pages *pages = &d->r->pages;

@@ -82,8 +82,8 @@ void dat_damage(struct dat *dat, uint64_t offset, const char *format, ...)
  * struct dat_pages - an iterator over the pages of one CPU
  * @chunks:	number of chunks of this CPU
  * @chunk:	number of chunks that were read or skipped
- * @lost:	set if unreadable pages precede the next page, or precede the end. The caller clears
- *		this flag
+ * @lost:	set if unreadable pages precede the next page or the end of the data. The caller
+ *		clears this flag
  */
 struct dat_pages {
 	struct dat	*dat;
@@ -105,7 +105,7 @@ struct dat_pages {
 void dat_pages_open(struct dat_pages *p, struct dat *dat, struct dat_cpu *cpu);
 /* Return the next page of cpu->page_size bytes, or NULL at the end of the CPU's data. */
 const uint8_t *dat_pages_next(struct dat_pages *p);
-/* Report whether the page that dat_pages_next() returned last ends before the wanted time range. */
+/* Report whether the latest page from dat_pages_next() ends before the wanted time range. */
 bool dat_pages_early(const struct dat_pages *p);
 void dat_pages_close(struct dat_pages *p);
 

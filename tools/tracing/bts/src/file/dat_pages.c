@@ -9,7 +9,7 @@
  * mapping rows are read, because these rows may name the files of code that runs later.
  *
  * If a chunk cannot be decompressed, the iterator skips this chunk. If the iterator cannot find the
- * next chunk or page, it gives up the rest of the CPU's data.
+ * next chunk or page, it skips the rest of the CPU's data.
  *
  * Each iterator belongs to one thread. All iterators share the file descriptor, because pread()
  * does not use the descriptor's offset.
@@ -159,7 +159,7 @@ const uint8_t *dat_pages_next(struct dat_pages *p)
 	uint32_t size = p->cpu->page_size;
 	const uint8_t *page;
 
-	/* If @size is 0, dat_pages_open() has left no data to read, so return NULL. */
+	/* An invalid page size, such as 0, is safe here: dat_pages_open() then leaves no data. */
 	while (!p->pages_size || p->next + size > p->pages_size) {
 		if (p->next < p->pages_size) {
 			dat_damage(p->dat, p->page_offset + p->next,

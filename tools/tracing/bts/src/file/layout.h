@@ -36,7 +36,7 @@ struct layout {
 	const struct format_field *pack_seq;
 	const struct format_field *pack_nr;
 	const struct format_field *pack_from;
-	/* NULL for early tracers, which always use BTS_PACK_FORMAT and do not record the format. */
+	/* NULL for early tracers, whose packs have no format field and use BTS_PACK_FORMAT. */
 	const struct format_field *pack_format;
 	const struct format_field *pack_code;
 };

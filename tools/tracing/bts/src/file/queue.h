@@ -61,8 +61,8 @@ struct batch {
 
 /*
  * The queues of all CPUs together have QUEUE_ALL batches, but each queue has at least QUEUE_MIN.
- * QUEUE_ALL batches are deliberately larger than a core's cache. In a smaller ring, one core would
- * write to lines that are still in the other core's cache. This is slower than writing to memory.
+ * QUEUE_ALL batches deliberately do not fit into a core's cache. If they did, one core would write
+ * to lines that are still in the other core's cache, which is slower than writing to memory.
  */
 #define QUEUE_ALL	256
 #define QUEUE_MIN	16

@@ -10,7 +10,7 @@
 /* The largest NR_CPUS of an x86 kernel. */
 #define CPUS_MAX	8192
 
-/* Read the next range of *@list. Return 1 if there was one, 0 at the end, -1 on bad syntax. */
+/* Read the next range of *@list. Return 1 for a range, 0 at the end, or -1 on bad syntax. */
 int cpus_next(const char **list, long *from, long *to);
 
 #endif

@@ -28,7 +28,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Return 0 or an error number. */
+/* Return 0 or an errno value. */
 static int run_on(void *stack, struct job *job)
 {
 	pthread_attr_t attr;

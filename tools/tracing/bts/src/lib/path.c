@@ -85,7 +85,7 @@ int path_open(const char *path, int flags, struct stat *st)
 
 int path_create_at(int dir, const char *path)
 {
-	/* If unlinkat() fails, openat() also fails, because the old file still exists. */
+	/* If an old file cannot be removed, openat() fails, because the file still exists. */
 	unlinkat(dir, path, 0);
 	return openat(dir, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }

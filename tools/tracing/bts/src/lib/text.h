@@ -50,7 +50,7 @@ static inline const char *text_plural(uint64_t number, const char *ending)
 	return number == 1 ? "" : ending;
 }
 
-/* Return a number with commas, for example "1,234,567". Only the last eight texts stay valid. */
+/* Return a number with commas, as in "1,234,567". The text stays valid for seven more calls. */
 const char *text_commas(uint64_t number);
 
 #endif

@@ -6,8 +6,8 @@
  *					    `------zstd--> the CPU's part of the file
  *
  * A thread sleeps in poll() until buffer_percent of its CPU's buffer is filled. Then the thread
- * reads at most half of the filled part, so it usually reads whole pages, seldom disturbs its CPU,
- * and quickly frees room for the branches that the kernel holds (bts-block). At the end of the
+ * reads at most half of this amount. That way, it usually reads whole pages and seldom disturbs its
+ * CPU, but quickly frees room for the branches that the kernel holds (bts-block). At the end of the
  * recording, the thread reads the remaining pages.
  *
  * poll() waits for at most half a second. After each wait, the thread writes its pages if its last
@@ -119,7 +119,7 @@ static void fail(struct collector_cpu *c)
 		msg_errno("report a failure", NULL);
 }
 
-/* Add the counts of the pages that were just written. A newer name replaces an older name. */
+/* Add the counts of the pages that were just written. A newer task name replaces an older one. */
 static void count_written(struct collector_cpu *c)
 {
 	struct look_counts *new = &c->look.counts;

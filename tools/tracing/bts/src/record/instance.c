@@ -3,12 +3,12 @@
  * Create, use and remove the tool's own tracefs instance.
  *
  * The tool changes settings only in its own instance, instances/bts-PID, so recordings do not
- * disturb each other. The probes of on.c are global, but their names contain the PID of bts and so
- * do not collide. At the end, undo.c removes the instance and the probes.
+ * disturb each other. The probes that on.c adds are global, but do not collide, because their names
+ * contain the PID of bts. At the end, undo.c removes the instance and the probes.
  *
  * The PID in the name does not show whether an instance is in use, because several PID namespaces
- * may contain the same PID. Therefore, the process that uses the instance keeps its directory
- * locked with flock() until the process exits:
+ * may contain the same PID. Therefore, the process that uses the instance keeps the instance's
+ * directory locked with flock() until the process exits:
  *
  *	instances		locked while bts creates an instance or removes stale instances
  *	instances/bts-PID	locked by the process that records there
@@ -105,7 +105,7 @@ static void remove_stale(const char *dir)
 		closedir(stream);
 }
 
-/* If a process in another PID namespace already uses the name, append a number to it. */
+/* If a process in another PID namespace already uses the name, append a number to the name. */
 static int make_directory(struct instance *inst, const char *dir)
 {
 	for (int i = 0;; i++) {

@@ -144,7 +144,7 @@ void on_prepare(const struct record_options *options)
 	on_free(&on);
 }
 
-/* Probes with the same name share one event. */
+/* All probes of a group have the name "on", so they share one event. */
 static int add_probe(const char *group, const char *where)
 {
 	char *path = mem_format("%s/dynamic_events", instance_tracefs());

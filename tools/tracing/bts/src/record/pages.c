@@ -115,7 +115,7 @@ static void put_word(struct pages *p, uint32_t word)
 	p->used += sizeof(word);
 }
 
-/* Return the time delta for the header, or 0 after writing a time extend for a large delta. */
+/* Return the delta for an entry's header. For a large delta, write a time extend and return 0. */
 static uint32_t put_time(struct pages *p, uint64_t ts)
 {
 	uint64_t delta;
