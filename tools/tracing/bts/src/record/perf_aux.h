@@ -55,7 +55,7 @@ struct perf_aux {
 	struct perf_aux_clock	clock;
 };
 
-/* Add the part of an AUXTRACE record, whose data begins at file offset @at. Return the data's size. */
+/* Add the part of an AUXTRACE record. Its data begins at offset @at. Return the data's size. */
 uint64_t perf_aux_data(struct perf_aux *aux, const struct perf_event_header *h, uint64_t at);
 /* If no AUX records describe a part, add rows for all of its branches. */
 void perf_aux_whole(struct perf_aux_part *part, FILE *file, struct perf_rows *rows,

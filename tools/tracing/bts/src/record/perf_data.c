@@ -80,7 +80,7 @@ struct attr {
 	bool			kernel;
 };
 
-/* A waiting entry for the AUXTRACE record in aux.parts[@part]. */
+/* An AUXTRACE record that waits for older records. aux.parts[@part] describes its data. */
 struct waiting_part {
 	struct perf_event_header	header;
 	uint64_t			part;
@@ -222,7 +222,7 @@ static bool find_intel_bts(struct perf_data *d)
 			read_clock(d, at);
 			return record.type == AUXTRACE_INTEL_BTS;
 		}
-		/* AUXTRACE_INFO always precedes these records, so end the search. */
+		/* AUXTRACE_INFO never follows these two types of records, so end the search. */
 		if (record.header.type == AUXTRACE || record.header.type == FINISHED_ROUND)
 			return false;
 		at += record.header.size;
@@ -427,8 +427,8 @@ char *perf_data_describe(struct perf_data *d)
 /*
  * Return the offset of the event ID in a record. With PERF_SAMPLE_IDENTIFIER, a sample begins with
  * the ID, and other records end with it. If all events have the same sample type, perf uses
- * PERF_SAMPLE_ID instead. Then some 8-byte fields precede the ID in a sample, and some follow the
- * ID in other records.
+ * PERF_SAMPLE_ID instead. In that case, some 8-byte fields precede the ID in a sample, and some
+ * follow the ID in other records.
  */
 static size_t event_number_at(const struct perf_event_header *h, uint64_t type)
 {
@@ -445,7 +445,7 @@ static size_t event_number_at(const struct perf_event_header *h, uint64_t type)
 	return h->size - (__builtin_popcountll(after) + 1) * sizeof(uint64_t);
 }
 
-/* Return the event ID, or 0 if the record has none. */
+/* Return the event ID, or 0 if the record does not contain an ID. */
 static uint64_t event_number(const struct perf_event_header *h, const struct perf_format *format)
 {
 	size_t at = event_number_at(h, format->sample_type);
@@ -639,7 +639,7 @@ static int read_records(struct perf_data *d, struct perf_rows *rows, struct writ
 			wait(d, h);
 	}
 	free(room);
-	/* The file may end exactly where a record ends. */
+	/* A file truncated between two records has no incomplete record, so compare sizes. */
 	if (!ret && d->header.data.size > end - d->header.data.offset)
 		ret = damaged(d, "the file is truncated");
 	return ret;

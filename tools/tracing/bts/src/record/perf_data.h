@@ -22,7 +22,7 @@ bool perf_data_is_intel_bts(const struct perf_data *data);
 /* Report whether perf_data_read() found branches that cannot be read. */
 bool perf_data_is_damaged(const struct perf_data *data);
 /*
- * Report whether branches in the kernel were recorded. A file from intel_bts always contains at
+ * Report whether branches within the kernel were recorded. A file from intel_bts always contains at
  * least the branches from user space into the kernel.
  */
 bool perf_data_has_kernel_side(const struct perf_data *data);

@@ -258,7 +258,7 @@ static int open_on(struct perf_events *events, struct perf_event_attr *attr, pid
 }
 
 /*
- * Raise the limit for open files, because each followed thread needs a descriptor for each CPU and
+ * Raise the limit on open files, because each followed thread needs a descriptor for each CPU and
  * one for its guard (perf_follow.c).
  */
 static void more_descriptors(void)
@@ -384,7 +384,7 @@ static uint64_t time_of(const struct perf_event_header *h, const struct perf_for
 	return id.time;
 }
 
-/* Return the ring's next record, or NULL if there is none or its time is after @limit. */
+/* Return the ring's next record, or NULL if the ring is empty or the record is after @limit. */
 static const struct perf_event_header *next_record(struct perf_events *events,
 						   struct perf_ring *ring, uint64_t limit)
 {
@@ -452,7 +452,7 @@ static void read_record(struct perf_events *events, struct perf_ring *ring,
 		perf_rows_record(rows, &ring->out, h, &events->format);
 }
 
-/* A full AUX area stops an event, but perf does not show which one, so restart all events. */
+/* A full AUX area stops an event, but perf does not show which event, so restart all events. */
 static void go_on(struct perf_events *events)
 {
 	bool stopped = false;

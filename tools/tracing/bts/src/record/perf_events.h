@@ -58,7 +58,7 @@ int perf_events_guard(pid_t tid);
 
 /* Return 0 if this user can record branches with this perf backend, otherwise an errno value. */
 int perf_events_try(enum record_backend backend);
-/* Return a text that explains the errno value of perf_events_try(). The caller frees the text. */
+/* Explain an errno value from perf_events_try() in a text, which the caller frees. */
 char *perf_events_why(int error);
 
 #endif

@@ -12,8 +12,8 @@
  * Therefore, bts gives each task a guard, which is an event that is not inherited and counts
  * nothing. Tasks with different guards have different events, so Linux does not swap their events.
  * An exec() enables the guard. To enable an event, Linux first removes all events of the task from
- * the CPU. This removal drains the hardware's buffer before the new program is mapped. The next
- * exec() needs a new guard.
+ * the CPU. This removal drains the hardware's buffer before the new program is mapped. A guard
+ * works only for one exec(), so the task then gets a new guard.
  *
  *	new task	stops before its first instruction in user space, and gets a guard
  *	exec()		stops before the new program's first instruction, and gets a new guard
@@ -105,7 +105,7 @@ enum follow_stop follow_interrupt(struct follow *f, pid_t tid)
 	if (errno == ESRCH)
 		return FOLLOW_ENDED;
 	saved = errno;
-	/* A task that a followed task created is itself already followed, and will stop. */
+	/* ptrace() already follows tasks that a followed task has created, and they will stop. */
 	if (!waitid(P_PID, tid, NULL, __WALL | WSTOPPED | WEXITED | WNOHANG | WNOWAIT))
 		return FOLLOW_RUNS;
 	errno = saved;
@@ -152,7 +152,7 @@ static void executed(struct follow *f, pid_t tid)
 }
 
 /*
- * If this signal reports the end of a single step, return its si_code, otherwise 0:
+ * If the signal reports the end of a single step, return its si_code, otherwise 0:
  *
  *	SIGTRAP		before the first instruction of a signal's handler
  *	TRAP_TRACE	after an instruction

@@ -10,7 +10,7 @@
  * When a task leaves a CPU, the kernel writes the SWITCH record before it copies the task's last
  * branches out of the hardware's buffer. So bts delays the bts_departs row until the CPU has a
  * record of another task, or until the task returns to the CPU. A LOST record contains the number
- * of lost records, but not of lost branches.
+ * of lost records, but not the number of lost branches.
  */
 #include <stddef.h>
 #include <stdlib.h>

@@ -60,8 +60,8 @@ struct way {
 };
 
 /*
- * Besides the unwanted side, the hardware's filter drops either the branches into the kernel or the
- * branches out of the kernel. The SDM does not specify which.
+ * Besides branches within user space or within the kernel, the hardware's filter drops branches in
+ * one direction between user space and the kernel. The SDM does not specify the direction.
  */
 enum missing { NONE, INTO_KERNEL, OUT_OF_KERNEL };
 
@@ -358,7 +358,7 @@ static bool compare(struct probe_rows *rows, const struct way *way, enum missing
 
 /* --- All configurations ------------------------------------------------------------- */
 
-/* Ask the tracer which branches between user space and the kernel the hardware's filter drops. */
+/* Return the direction in which the hardware's filter drops branches, as bts_stats reports it. */
 static enum missing missing_side(const struct instance *inst, const struct way *way)
 {
 	char *stats = way->filter ? instance_read(inst, "bts_stats") : NULL;

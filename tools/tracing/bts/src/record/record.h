@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Functions of bts record. On failure, each function prints a message and returns -1, unless noted.
+ * Functions of bts record. Unless noted otherwise, each prints a message and returns -1 on failure.
  *
  * Included by: record/, cmd/.
  */
@@ -30,7 +30,7 @@ struct record_options {
 	uint64_t	buffer_kb;	/* buffer size on each CPU, or 0 for the default */
 	unsigned long	rearm;
 	const char	*as;		/* name of the user who runs the command, or NULL */
-	uid_t		uid;		/* that of @as or @job, or of bts if both are NULL */
+	uid_t		uid;		/* from @as or @job, otherwise the user ID of bts */
 	gid_t		gid;
 	enum record_backend backend;
 	struct vm_options vm;
@@ -45,7 +45,7 @@ struct record_options {
 	bool		fork;		/* the trace begins before the command's exec() */
 };
 
-/* Parse the options. Return STATUS_OK, or STATUS_MISUSE, or -1 if the help was printed. */
+/* Parse the options. Return STATUS_OK, STATUS_MISUSE, or -1 if the help was printed. */
 int record_parse(struct record_options *options, int argc, char **argv);
 
 /* targets.c: the targets. */
@@ -60,7 +60,7 @@ struct targets {
 	bool		ended;
 };
 
-/* Fork a child that waits to run the command. Open pidfds. Only --fork needs @inst. */
+/* Fork a child that waits to run the command. Open the targets' pidfds. Only --fork uses @inst. */
 int targets_prepare(struct targets *targets, const struct instance *inst,
 		    const struct record_options *options);
 /* Store @error, print a message that the command cannot be executed, and return -1. */

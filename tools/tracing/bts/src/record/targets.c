@@ -48,7 +48,7 @@ static int add_target(struct targets *targets, pid_t pid)
 	if (fd < 0) {
 		char *text = mem_format("%d", pid);
 
-		/* EINVAL means that the ID is that of a thread other than the leader. */
+		/* EINVAL means that the ID belongs to a thread that is not the leader. */
 		msg_error("trace", text, "%s",
 			  errno == EINVAL ? "this is a thread, not a process" : strerror(errno));
 		free(text);
@@ -218,7 +218,7 @@ static int write_threads(const struct instance *inst, const char *file, pid_t pi
 static int write_targets(const struct targets *targets, const struct instance *inst,
 			 const char *file)
 {
-	/* A thread may create another before its own ID is written, so write all IDs twice. */
+	/* Write all IDs twice, because a thread may create a thread before its ID is written. */
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < targets->nr; i++)
 			if (write_threads(inst, file, targets->list[i].pid))
@@ -269,7 +269,7 @@ static int trace_from_exec(pid_t child, const struct instance *inst)
 
 		if (waitid(P_PID, child, &info, WSTOPPED | WEXITED | WNOWAIT))
 			return -1;
-		/* The command has ended without exec(). Its errno is in the pipe @failed. */
+		/* The child has ended. The errno of the failed exec() is in the pipe @failed. */
 		if (info.si_code != CLD_TRAPPED)
 			return 0;
 		event = info.si_status >> 8;
@@ -293,7 +293,7 @@ int targets_go(struct targets *targets, const struct instance *inst,
 
 	if (!targets->child)
 		return trace_on(inst);
-	/* With --fork, the child turns on tracing, except that of the mappings. */
+	/* With --fork, the child turns on the tracing of branches, but not of mappings. */
 	if (options->fork && inst->maps && instance_write(inst->maps, "tracing_on", "1"))
 		return -1;
 	if (!options->fork && ptrace(PTRACE_SEIZE, targets->child, NULL, PTRACE_O_TRACEEXEC)) {

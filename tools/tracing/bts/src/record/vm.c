@@ -35,7 +35,7 @@ enum word {
 	WORD_UMASK	= 'm',
 };
 
-/* The package bts-vm installs this program, which a bts outside /usr may use, too. */
+/* The program of the package bts-vm. A bts that is not installed in /usr can also use it. */
 #define PACKAGE "/usr/lib/bts-vm/run"
 
 char *vm_find(void)

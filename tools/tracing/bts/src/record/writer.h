@@ -15,10 +15,10 @@ struct writer;
 struct writer_cpu;
 
 /*
- * Create the file with a temporary name, and allow only the owner to read it. An existing file
- * stays at @path until writer_finish() renames it, and then renames the new file to @path. The data
- * of the CPUs is stored in other temporary files in the same directory. If a killed recording left
- * such files behind, print a message and return NULL.
+ * Create the file with a temporary name, and allow only the owner to read it. Later,
+ * writer_finish() renames an existing file at @path, and then renames the new file to @path. The
+ * data of the CPUs is stored in other temporary files in the same directory. If a killed recording
+ * left such files behind, print a message and return NULL.
  */
 struct writer *writer_create(const char *path, unsigned int page_size);
 /*
