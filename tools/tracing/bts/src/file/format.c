@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parse event formats. For each event, a trace.dat contains the text that the kernel printed:
+ * Parse event formats. For each event, a trace.dat contains the text of the kernel's `format` file:
  *
  *	name: bts_branch
  *	ID: 22
@@ -27,7 +27,7 @@ static uint32_t line_number(const char *line, const char *key)
 	return at ? strtoul(at + strlen(key), NULL, 10) : 0;
 }
 
-/* Return the name that a declaration declares, for example "comm" in "char comm[16]". */
+/* Return the name in a declaration, for example "comm" in "char comm[16]". */
 static char *declared_name(const char *declaration, size_t length)
 {
 	size_t end = length, begin;

@@ -18,7 +18,7 @@ struct instance {
 	char	*name;
 	char	*path;
 	int	lock;		/* the descriptor of the lock (see instance.c) */
-	struct instance *maps;	/* for a flight recorder's mappings, or NULL (see setup.c) */
+	struct instance *maps;	/* records a flight recorder's mappings (see setup.c), or NULL */
 };
 
 /* Create instances/bts-PID, which undo.c removes. On failure, print a message and return NULL. */

@@ -8,10 +8,10 @@
  *	signal		signal:signal_deliver		kernel function		a kprobe
  *	end of a task	sched:sched_process_exit	program's function	a uprobe
  *
- * Each trigger has a condition, because only triggers with a condition respect set_event_pid. A
- * trigger without a condition fires for every task. Probes are global, so removing the instance
- * does not remove them. A probe cannot be removed while a trigger uses it, so undo.c first removes
- * the instance and then the probes.
+ * Each trigger has a condition, because a trigger without a condition ignores set_event_pid, and
+ * fires for every task. Probes are global, so removing the instance does not remove them. A probe
+ * cannot be removed while a trigger uses it, so undo.c first removes the instance and then the
+ * probes.
  */
 #include <errno.h>
 #include <signal.h>

@@ -579,7 +579,7 @@ static void wait(struct perf_data *d, const struct perf_event_header *h)
 
 /*
  * Add the part that an AUXTRACE record contains. perf copies a part after the other records of the
- * same round, so the part's time must not change d->youngest yet.
+ * same round, so update d->youngest only when the part is delivered.
  */
 static uint64_t add_part(struct perf_data *d, const struct perf_event_header *h, uint64_t at)
 {

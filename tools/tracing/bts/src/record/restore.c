@@ -55,7 +55,7 @@ static void skip_head(struct writer *w)
 	w->size = at + sizeof(uint64_t);
 }
 
-/* Remember the section at w->size, and skip it. Return false at the data section or on failure. */
+/* Register and skip the section at w->size. Return false at the data section or on failure. */
 static bool next_section(struct restore *r, off_t file_size)
 {
 	struct writer *w = r->writer;
