@@ -8,7 +8,7 @@
  *		field:unsigned short common_type;	offset:0;	size:2;	signed:0;
  *		...
  *
- * The tool needs only the offsets of a dozen fields in the tracer's events. It prints other events
+ * The tool needs only the offsets of a dozen fields in the tracer's events, and prints other events
  * as plain text. The library libtraceevent can do more, but does not handle damaged text safely.
  */
 #include <ctype.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print the last line of bts record and bts info, which is a summary of the recording.
- * Commands that read all branches call pipe_bill() instead.
+ * Print the recording's summary as the last line of bts record and bts info. Commands that read all
+ * branches call pipe_bill() instead.
  *
  * The losses come from bts_stats, which contains a counter for each cause (see causes.h).
  */

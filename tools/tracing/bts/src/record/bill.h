@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Print the last line of bts record and bts info, which summarizes a recording's branches, losses,
- * waiting time and size.
+ * Print the summary of a recording (branches, losses, waiting time, size) as the last line of bts
+ * record and bts info.
  *
  * Included by: record/, cmd/.
  */

@@ -57,7 +57,7 @@ const char *instance_tracefs(void)
 
 /* --- The instance ------------------------------------------------------------------- */
 
-/* Lock a directory with flock(). Return its descriptor, or set errno and return -1. */
+/* Lock a directory with flock(). Return the directory's descriptor, or set errno and return -1. */
 static int lock_directory(const char *path, int how)
 {
 	int saved, fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

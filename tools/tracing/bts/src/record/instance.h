@@ -32,7 +32,7 @@ void instance_remove(struct instance *inst);
 /* Return the path of a file of the instance. The caller frees the path. */
 char *instance_file(const struct instance *inst, const char *file)
 	__attribute__((returns_nonnull));
-/* Like the functions of path.h, but for files of the instance. A failed write prints a message. */
+/* Access files of the instance, like the functions in path.h. A failed write prints a message. */
 int instance_write(const struct instance *inst, const char *file, const char *text);
 int instance_append(const struct instance *inst, const char *file, const char *text);
 char *instance_read(const struct instance *inst, const char *file);

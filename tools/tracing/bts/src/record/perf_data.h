@@ -28,7 +28,7 @@ bool perf_data_is_damaged(const struct perf_data *data);
 bool perf_data_has_kernel_side(const struct perf_data *data);
 /* Report whether the file was recorded with intel_bts on the kernel release that is running now. */
 bool perf_data_of_this_kernel(struct perf_data *data);
-/* Return a text of "key: value" lines about the recording. The caller frees the text. */
+/* Return "key: value" lines about the recording. The caller frees the text. */
 char *perf_data_describe(struct perf_data *data);
 /* Write all rows that precede the first error. Return 0, or print a message and return -1. */
 int perf_data_read(struct perf_data *data, struct perf_rows *rows, struct writer *w);

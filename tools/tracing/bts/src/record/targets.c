@@ -280,7 +280,7 @@ static int trace_from_exec(pid_t child, const struct instance *inst)
 	}
 	if (trace_on(inst))
 		return -1;
-	/* This call fails if the command was killed. The pidfd reports the command's end. */
+	/* PTRACE_DETACH fails if the command was killed. The pidfd reports the command's end. */
 	ptrace(PTRACE_DETACH, child, NULL, NULL);
 	return 0;
 }
