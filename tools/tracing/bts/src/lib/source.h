@@ -34,8 +34,7 @@ void source_free(struct source *s);
 /*
  * Return a line of a source file, or NULL. The first line has number 1. Only headers of the C++
  * library and files with the extension of a source file are read, because untrusted debug
- * information could name a secret file, whose lines would then appear in output that may be passed
- * on to others.
+ * information could name a secret file, and the output may be passed on to others.
  */
 const char *sources_line(struct sources *all, const char *path, unsigned int line);
 void sources_free(struct sources *all);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Set up the event of the option --on. At this event, tracing stops, and bts record writes the
- * contents of the flight recorder to the trace.
+ * Set up the event that the option --on names. At this event, tracing stops, and bts record writes
+ * the contents of the flight recorder to the trace.
  *
  * For each kind of --on event, bts sets a traceoff trigger on one trace event in its instance:
  *

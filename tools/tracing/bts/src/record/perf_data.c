@@ -4,9 +4,9 @@
  *
  *	header | attributes of the events | records ... | features
  *
- * In each round, perf writes the contents of all ring buffers and then a FINISHED_ROUND record. A
- * record after round N is never older than the newest record of round N - 1. So at the end of round
- * N, bts can sort and deliver all records up to the time of the newest record of round N - 1.
+ * In each round, perf writes the contents of all ring buffers and then a FINISHED_ROUND record.
+ * After round N, perf writes no record that is older than the newest record of round N - 1. So at
+ * the end of round N, bts can sort and deliver all records up to the time of that record.
  *
  * With intel_bts, the branches are in AUXTRACE records, which contain no time. The kernel delivers
  * the branches in portions, and writes an AUX record with the time of each portion. If the file
