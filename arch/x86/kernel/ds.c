@@ -13,8 +13,8 @@
  * A CPU starts to use BTS in the ONLINE section of CPU hotplug, before ordinary tasks run on that
  * CPU. The driver cannot test the PMI earlier, because a CPU ignores NMIs until it is in
  * cpu_online_mask. A CPU stops using BTS in the STARTING section, with interrupts off, after its
- * last task has run and before perf clears DS_AREA. The claim, the release and suspend call the
- * functions that CPU hotplug calls.
+ * last task has run and before perf clears DS_AREA. The claim, the release and suspend use the same
+ * functions as CPU hotplug.
  */
 
 #define pr_fmt(fmt) "x86/ds: " fmt
@@ -202,7 +202,7 @@ static void ds_start(struct ds_bts_cpu *c)
 		ds_ask(c);
 		return;
 	}
-	/* During ds_bts_claim() (ds_online_state is 0), the client prints the failures instead. */
+	/* During ds_bts_claim(), ds_online_state is 0, and the client prints the failures. */
 	if (ds_online_state)
 		pr_warn("CPU %d: BTS does not work, its branches are not recorded\n",
 			smp_processor_id());
@@ -228,8 +228,8 @@ static int ds_cpu_online(unsigned int cpu)
 static struct ds_job ds_leave = { DS_DRAIN_OFFLINE, ds_put_back };
 
 /*
- * Give this CPU's BTS back. No drain can be running on this CPU now. If @busy is still set, an
- * oops aborted a drain. Reset @busy, because otherwise this CPU would never record again.
+ * Give this CPU's BTS back to perf. No drain can be running on this CPU now, so if @busy is set, an
+ * oops has aborted a drain. Reset @busy, because otherwise this CPU would never record again.
  * Context: this CPU, interrupts off, not in an NMI.
  */
 static void ds_leave_cpu(void *unused)
@@ -257,7 +257,7 @@ static void ds_resume(void *unused)
 	ds_cpu_online(smp_processor_id());
 }
 
-/* Stop BTS, because the next kernel (kexec) may reuse the memory. Context: interrupts on. */
+/* Stop BTS, because the next kernel (kexec) may reuse the buffers. Context: interrupts on. */
 static void ds_shutdown(void *unused)
 {
 	on_each_cpu(ds_leave_cpu, NULL, true);
@@ -361,7 +361,7 @@ int ds_bts_claim(const struct ds_bts_ops *ops)
 	register_syscore(&ds_syscore);
 	if (x86_match_cpu(ds_erratum_aaj122))
 		pr_info_once("erratum AAJ122: the first branch after a change of the power state may have a wrong origin\n");
-	/* The buffers are mapped in every process, with or without KPTI. */
+	/* The page tables of every process map the buffers, with or without KPTI. */
 	if (boot_cpu_has_bug(X86_BUG_CPU_MELTDOWN))
 		pr_warn_once("this CPU has Meltdown: any process may read the branches in the buffers\n");
 	return 0;

@@ -13,7 +13,7 @@
  * interrupts. A drain hands the records to the client, overwrites them with zeroes and resets the
  * index to base. If an NMI must drain the buffer, the NMI's entry code switches BTS off before
  * perf's handler runs. So the CPU stores only about a dozen branches of the NMI's entry code, and
- * about a dozen of its exit code. An ordinary drain (left) and a drain in an NMI (right):
+ * about a dozen of the exit code. An ordinary drain (left) and a drain in an NMI (right):
  *
  *	ds_bts_off()			exc_nmi()
  *	  ds_bts_drain(cause)		  ds_bts_nmi_enter()	clears TR
@@ -45,7 +45,7 @@
  * DEBUGCTL. A VM exit clears DEBUGCTL, so BTS does not record the host until KVM restores
  * DEBUGCTL. When the buffer is full, branches are lost. The driver reports the loss, but not the
  * number of lost branches. While KVM lends the PMU to a guest (mediated vPMU), LVTPC contains the
- * guest's vector, so the driver gets no PMI, and the next drain takes the records.
+ * guest's vector, so the records stay in the buffer until another drain.
  *
  * SDM vol. 3: "Branch Trace Store (BTS)", "BTS and DS Save Area", "DS Save Area", "Writing
  * the DS Interrupt Service Routine".
@@ -122,9 +122,8 @@ __ds_text bool ds_bts_off(void)
 
 /*
  * Discard the records in the buffer. If the buffer was drained while BTS was off, these are own
- * records, which the CPU stored late. Otherwise, the buffer was not drained: either the NMI that
- * should have drained it called no handlers (during a microcode update), or something other than
- * this driver set TR.
+ * records, which the CPU stored late. If the buffer was not drained, either an NMI had to drain but
+ * called no handlers (during a microcode update), or something other than this driver set TR.
  * Context: the same as for ds_bts_on(). This function must not be instrumented.
  */
 static __always_inline void ds_discard(struct ds_bts_cpu *c)
@@ -163,7 +162,7 @@ __ds_text void ds_bts_on(void)
 	/* Reset the index before an NMI may use the buffer. */
 	barrier();
 	WRITE_ONCE(c->busy, DS_FREE);
-	/* From here on, ds_bts_nmi() handles the NMI of a crash. Check for an earlier NMI. */
+	/* From here on, ds_bts_nmi() handles the NMI of a crash. It may have come earlier. */
 	barrier();
 	if (READ_ONCE(c->crash)) {
 		WRITE_ONCE(c->ctl, 0);
@@ -181,9 +180,9 @@ __ds_text void ds_bts_on(void)
 
 /*
  * Switch BTS off if this NMI must drain. Also switch BTS off if this NMI interrupts a drain,
- * because that drain may not have switched BTS off yet. In other NMIs, BTS stays on, so the
- * records of this function's branches are in the middle of a batch, where own records cannot be
- * left out. So this function must not be in .text..ds, and its branches are not own branches.
+ * because that drain may not have switched BTS off yet. In other NMIs, BTS stays on, so this
+ * function's branches are in the middle of a batch, where own records cannot be left out. So this
+ * function must not be in .text..ds.
  * Context: NMI, before RCU watches.
  */
 noinstr void __ds_bts_nmi_enter(void)
@@ -234,8 +233,8 @@ __ds_text void ds_run(void *data)
 }
 
 /*
- * Unmask the PMI, unless KVM lends the PMU to a guest: LVTPC then contains the guest's vector and
- * mask. Return: true if this function has unmasked the PMI. Context: this CPU, interrupts off.
+ * Unmask the PMI, unless LVTPC contains a guest's vector and mask, because KVM lends the PMU to it.
+ * Return: true if this function has unmasked the PMI. Context: this CPU, interrupts off.
  */
 static bool ds_unmask_pmi(void)
 {
@@ -251,8 +250,8 @@ static bool ds_unmask_pmi(void)
  * The index has reached the threshold. If the PMI came during this drain, ds_bts_nmi() has set
  * @pmi to DS_PMI_SEEN. Otherwise, a PMI is still to come, so set @pmi to DS_PMI_DUE. But if the
  * buffer is full and the PMI is masked, the PMI was lost and no further PMI can come, so unmask
- * the PMI. In an NMI, a masked PMI may not be lost: the APIC may have delivered it already, and
- * the CPU takes it when the NMI ends.
+ * the PMI. In an NMI, a masked PMI is not necessarily lost: the APIC may have delivered the PMI
+ * already, and the CPU then takes the PMI when the NMI ends.
  */
 VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 {
@@ -276,7 +275,7 @@ static void ds_empty(struct ds_bts_cpu *c)
 	memset((void *)base, 0, end - base);
 	WRITE_ONCE(ds->bts_index, base);
 	c->end = base;
-	/* If a PMI came during this drain, the drain has handled its records, so clear @pmi. */
+	/* If the PMI came during this drain, it has nothing left to do, so clear @pmi. */
 	cmpxchg_local(&c->pmi, DS_PMI_SEEN, DS_PMI_NONE);
 }
 
@@ -368,7 +367,7 @@ void ds_bts_ask(struct task_struct *task)
 	struct debug_store *ds = c->ds;
 
 	lockdep_assert_irqs_disabled();
-	/* If an NMI set @back while nothing was recorded, no batch contains this NMI's exit. */
+	/* Forget an NMI that set @back while nothing was recorded: no batch contains its exit. */
 	c->back = DS_NOWHERE;
 	if (!ds)
 		return;
@@ -385,9 +384,9 @@ void ds_bts_ask(struct task_struct *task)
  * PMI's handler drains the buffer. But another drain may take the records that raise the PMI. If
  * the PMI comes during that drain, this function sets @pmi to DS_PMI_SEEN, and the drain clears
  * @pmi. If the PMI comes after that drain, the drain has set @pmi to DS_PMI_DUE, and this
- * function clears @pmi. If no drain is running, the buffer was below the threshold when this NMI
- * began, but the NMI's own branches may have reached it. Then drain here, because their PMI is
- * lost if it came before perf unmasked PMIs.
+ * function clears @pmi. If no drain is running, the index was below the threshold when this NMI
+ * began. If the NMI's branches have reached the threshold since then, drain here, because the PMI
+ * is lost if it came before perf unmasked PMIs.
  * Context: NMI, after perf's handler, which has unmasked the PMI.
  */
 int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
@@ -417,9 +416,9 @@ int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 }
 
 /*
- * Claim the NMI that a crashing CPU has sent. The driver cannot tell this NMI from another NMI
- * that comes first and delivers the requested records. So claim only an NMI that no other handler
- * has claimed.
+ * Claim the NMI that a crashing CPU has sent. An NMI from another source may come first and deliver
+ * the requested records, and the driver cannot tell the two apart. So claim only an NMI that no
+ * other handler has claimed.
  * Context: NMI.
  */
 int ds_bts_unknown_nmi(unsigned int type, struct pt_regs *regs)
@@ -432,8 +431,8 @@ int ds_bts_unknown_nmi(unsigned int type, struct pt_regs *regs)
 /**
  * ds_bts_emergency_stop - switch BTS off on this CPU, because a crash kernel starts
  *
- * Some crashes, for example an NMI of UV systems, start the crash kernel without an oops or a
- * panic. The first page tables of a crash kernel do not map the DS area, so BTS must be off.
+ * A crash kernel may start without an oops or a panic, for example after an NMI on a UV system. The
+ * first page tables of a crash kernel do not map the DS area, so BTS must be off.
  *
  * Context: Any, with interrupts off. This CPU never resumes the interrupted code.
  */
@@ -489,8 +488,8 @@ static bool ds_probe_pmi(struct ds_bts_cpu *c, u64 on)
 }
 
 /*
- * Discard the probe's records. After TR is cleared, the CPU may store a record late, or may still
- * store a few more branches. So take some branches first.
+ * Discard the probe's records. Take some branches first, because after TR is cleared, the CPU may
+ * store a record late, or still store a few more branches.
  */
 static void ds_settle(struct ds_bts_cpu *c)
 {
@@ -548,7 +547,7 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
 	c->threshold = ds->bts_interrupt_threshold;
 	WRITE_ONCE(ds->bts_interrupt_threshold, ds->bts_buffer_base +
 		   DS_PROBE_THRESHOLD * sizeof(struct ds_bts_record));
-	/* Set @ds and @ctl, so that an NMI during the probe does the same as during a drain. */
+	/* Set @ds and @ctl, so that ds_bts_nmi() treats the probe like a drain. */
 	WRITE_ONCE(c->ds, ds);
 	c->end = ds->bts_buffer_base;
 	ds_empty(c);
@@ -567,8 +566,8 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
  * ds_put_back - restore perf's BTS settings on this CPU
  * @c: the CPU's state
  *
- * This function clears TR even if something other than this driver, for example a hypervisor,
- * has set TR again, because perf may free the buffer afterwards.
+ * Perf may then free the buffer. So this function clears TR even if something other than this
+ * driver, for example a hypervisor, has set TR again.
  *
  * Context: This CPU; @busy is set.
  */

@@ -18,7 +18,7 @@
 /* This value means "no address", because no instruction begins at this address. */
 #define DS_NOWHERE	ULONG_MAX
 
-/* The maximum number of records to search for an NMI's start, and also for its end (each). */
+/* Search at most this many records for an NMI's start, and as many again for its end. */
 #define DS_NMI_RECORDS	512U
 
 /* Recording stops after this many consecutive PMIs without records of traced code. */
@@ -49,14 +49,13 @@ enum ds_pmi {
  * @busy:	the kind of drain that is using the buffer
  * @pmi:	whether a PMI is still to come or came during a drain; see enum ds_pmi
  * @interrupted: an NMI has interrupted code in .text..ds since the drain began
- * @crash:	set by a CPU that crashes, to request the records of this CPU
- * @crash_nmi:	set by a CPU that crashes; cleared when the NMI from that CPU arrives
+ * @crash:	set by a crashing CPU, to request the records of this CPU
+ * @crash_nmi:	set by a crashing CPU; cleared when the NMI from that CPU arrives
  * @idle_pmis:	number of consecutive PMIs without records of traced code. When this number
  *		reaches DS_IDLE_PMIS, recording stops until the next ds_bts_update_all()
- * @strays:	number of own records that the CPU stored during the probe or after BTS was
- *		switched off, and that are not reported yet
- * @discarded:	number of records that were discarded when BTS was switched on, and that are not
- *		reported yet
+ * @strays:	number of own records that the CPU stored during the probe or after BTS was switched
+ *		off, not reported yet
+ * @discarded:		number of records that were discarded when BTS was switched on, not reported yet
  * @traits:	DS_TRAIT_*
  * @fault:	why this CPU's BTS is not used
  * @threshold:	perf's interrupt threshold, which is restored when perf gets BTS back

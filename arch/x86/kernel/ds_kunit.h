@@ -2,8 +2,8 @@
 /*
  * A model of the hardware, for the KUnit tests of the BTS driver
  *
- * The model fills a Debug Store. Record n leads from 1000 + n to 2000 + n, relative to
- * DS_TEST_KERNEL, so its addresses identify the record. Some tests also store other records.
+ * The model fills a Debug Store. Record n contains a branch from DS_TEST_KERNEL + 1000 + n to
+ * DS_TEST_KERNEL + 2000 + n. Some tests also store other records.
  */
 #ifndef _ARCH_X86_KERNEL_DS_KUNIT_H
 #define _ARCH_X86_KERNEL_DS_KUNIT_H

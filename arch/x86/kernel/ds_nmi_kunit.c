@@ -89,7 +89,7 @@ static void ds_test_nmi_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own + t->batch.unsure, 0);
 }
 
-/* With FRED, all events share the entry points. The last branch to them belongs to the NMI. */
+/* With FRED, all events share the entry points. The last branch to one belongs to the NMI. */
 static void ds_test_nmi_entries(struct kunit *test)
 {
 	static void (*const entries[])(void) = {
@@ -131,7 +131,7 @@ static void ds_test_nmi_no_entry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 110);
 }
 
-/* With BTS_OFF_OS, a batch may begin and end with the crossings of NMIs, or lack them. */
+/* With BTS_OFF_OS, a batch may or may not begin and end with the crossings of NMIs. */
 static void ds_test_nmi_user(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -156,8 +156,8 @@ static void ds_test_nmi_user(struct kunit *test)
 }
 
 /*
- * If BTS_OFF_OS or BTS_OFF_USR hides the branch to the NMI's entry point, an earlier branch to an
- * entry point must not be mistaken for it. With BTS_OFF_USR, some CPUs still store the branch.
+ * If BTS_OFF_OS or BTS_OFF_USR hides the branch to the NMI's entry point, no earlier branch to an
+ * entry point may be mistaken for it. With BTS_OFF_USR, some CPUs still store the branch.
  */
 static void ds_test_nmi_hidden(struct kunit *test)
 {

@@ -22,13 +22,13 @@
  * branch, too.
  *
  * If the handler of an NMI drains the buffer, the branches of the NMI's entry code and exit code
- * are own branches, too. The CPU stores at most DS_NMI_RECORDS records of each of the two. The
- * entry code begins with the last branch to the kernel's NMI entry point. The exit code ends with
- * the branch back to the interrupted instruction. If the search for one of these two branches
- * fails, the searched records are delivered and counted in @unsure. The driver does not compare
- * the origin of the branch to the entry point with the interrupted address, because the origin
- * may be wrong (erratum AAJ122). If the buffer is full, the driver does not search for the branch
- * to the entry point, because the NMI may have begun after the last record was stored.
+ * are own branches, too. The entry code begins with the last branch to the kernel's NMI entry
+ * point. The exit code ends with the branch back to the interrupted instruction. The driver
+ * searches at most DS_NMI_RECORDS records for each of these two branches. If a search fails, the
+ * searched records are delivered and counted in @unsure. Because of erratum AAJ122, the branch to
+ * the entry point may have a wrong origin, so the driver does not compare this origin with the
+ * interrupted address. If the buffer is full, the driver does not search for the branch to the
+ * entry point, because the NMI may have begun after the last record was stored.
  */
 
 #include <linux/minmax.h>
@@ -217,7 +217,7 @@ static bool ds_is_nmi_entry(u64 addr)
 static bool ds_is_entry_from(const struct ds_bts_cpu *c, const struct ds_bts_record *rec,
 			     unsigned long ip)
 {
-	/* With BTS_OFF_USR, some CPUs do not store the branch from user mode to the entry point. */
+	/* With BTS_OFF_USR, the NMI's branch may be missing. Ignore entries from the kernel. */
 	if ((c->ctl & DEBUGCTLMSR_BTS_OFF_USR) && ds_is_user(ip) && !ds_is_user(rec->from))
 		return false;
 	return ds_is_nmi_entry(rec->to);
@@ -272,8 +272,8 @@ static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_
  * @ip:		the interrupted address if this drain is in an NMI that has switched BTS off at
  *		its entry; otherwise DS_NOWHERE
  *
- * To find the entry code and the exit code of an NMI, this function searches at most
- * DS_NMI_RECORDS records for each.
+ * This function searches at most DS_NMI_RECORDS records for an NMI's entry code, and as many for
+ * its exit code.
  */
 void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, unsigned long ip)
 {
@@ -289,7 +289,7 @@ void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, unsigned
 	slice[0].rec += skip;
 	slice[1].nr -= head - skip;
 	slice[1].rec += head - skip;
-	/* If the last record is an own record, the branches that found no room are own, too. */
+	/* If the last record is an own record, the lost branches are own branches, too. */
 	if (end && ip == DS_NOWHERE)
 		batch->full = false;
 }

@@ -16,7 +16,7 @@
 #include "../perf_event.h"
 
 /**
- * intel_ds_has_bts - report whether the CPU has BTS and perf can lend it
+ * intel_ds_has_bts - report whether the CPU has BTS that perf can lend
  *
  * Context: Any, once the PMU is initialized.
  * Return: true if the CPU has BTS with 64-bit records, and perf drives the PMU.
@@ -33,11 +33,11 @@ bool intel_ds_has_bts(void)
 /**
  * intel_ds_claim_bts - lend the BTS half of the DS area to a driver outside of perf
  *
- * Until intel_ds_release_bts(), the caller owns the BTS fields of the DS area. Meanwhile perf
- * refuses events that use BTS or LBR and, on some CPUs, events that use Intel PT. perf sets
+ * The caller owns the BTS fields of the DS area until it calls intel_ds_release_bts(). Until then,
+ * perf refuses events that use BTS or LBR and, on some CPUs, events that use Intel PT. perf sets
  * DS_AREA on each online CPU immediately, and on other CPUs when they come online. PEBS and the
- * counters keep working, and perf's PMI handler keeps unmasking the PMI. The caller must not
- * claim BTS again before the release.
+ * counters keep working, and perf's PMI handler keeps unmasking the PMI. The caller must release
+ * BTS before it claims BTS again.
  *
  * Context: Process context, may sleep.
  * Return: 0; -EBUSY if perf uses BTS or LBR, or if perf uses Intel PT and the PMU has no

@@ -46,9 +46,9 @@ static inline bool ds_is_user(u64 addr)
  * These bits choose what a CPU records. A side is user space or the kernel. A crossing is a
  * branch from one side to the other side, and belongs to both sides. By default, the hardware
  * stores the branches of both sides, and the tracer drops the branches that belong only to an
- * unwanted side. With DS_BTS_CPL_FILTER, the driver sets BTS_OFF_OS or BTS_OFF_USR, so the
- * hardware does not even store these branches. This saves time, but the hardware then also leaves
- * out the crossings in one direction. The direction depends on the CPU.
+ * unwanted side. With DS_BTS_CPL_FILTER, the driver sets BTS_OFF_OS or BTS_OFF_USR, so the hardware
+ * does not store these branches. This saves time, but the hardware also omits the crossings in one
+ * direction, which depends on the CPU.
  */
 #define DS_BTS_OFF		0
 #define DS_BTS_USER		BIT(0)
@@ -60,11 +60,11 @@ static inline bool ds_is_user(u64 addr)
 
 /*
  * Limits of the threshold, which is the number of records per interrupt. perf's buffer has 2730
- * slots. The slots above the maximum threshold are room for the branches that the CPU takes after
- * it has reached the threshold and before BTS is off. After ds_bts_nmi_leave() has switched BTS
- * on, an NMI takes about a dozen more branches. Sanitizers do not increase this number, because
- * they instrument neither the end of exc_nmi() nor assembly code. The minimum threshold is
- * several times this number, so these branches alone cannot raise the next interrupt.
+ * slots. The slots above the maximum threshold receive the branches that the CPU takes between
+ * reaching the threshold and switching BTS off. After ds_bts_nmi_leave() has switched BTS on, the
+ * NMI takes about a dozen more branches, even in a kernel with sanitizers, because they instrument
+ * neither the end of exc_nmi() nor assembly code. The minimum threshold is several times higher, so
+ * these branches alone cannot raise the next interrupt.
  */
 #define DS_BTS_MIN_THRESHOLD	64
 #define DS_BTS_MAX_THRESHOLD	2048
@@ -91,18 +91,17 @@ struct ds_bts_slice {
  * @slice:	the records, oldest first; valid only during records(). The second slice
  *		has records only if the buffer has wrapped
  * @own:	number of own records, which the slices do not contain
- * @discarded:	number of records that were still in the buffer when BTS was switched on, and were
- *		discarded
+ * @discarded:	number of records found in the buffer, and discarded, when BTS was switched on
  * @unsure:	number of records in the slices that may be own records, because the driver did
  *		not find the start of an NMI's entry or the end of an NMI's exit
  * @cause:	why the buffer was drained
  * @full:	the buffer was full, so later branches were not stored
  * @wrapped:	earlier branches were overwritten, because the circular buffer wrapped or because
  *		perf reset the index
- * @cleared:	something, for example a machine check, switched BTS off in DEBUGCTL before the
- *		drain, so later branches were not stored
- * @stopped:	recording stops on this CPU, because the buffer contained only own records at
- *		too many consecutive interrupts
+ * @cleared:	BTS was switched off in DEBUGCTL before the drain, for example by a machine check, so
+ *		later branches were not stored
+ * @stopped:	recording stops on this CPU, because too many consecutive interrupts found only own
+ *		records in the buffer
  * @dead:	this CPU's BTS does not work and is not used; only a flush sets this flag
  *
  * If branches were overwritten or not stored, their number is unknown.
@@ -128,11 +127,11 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
 /*
  * While BTS is on, the driver and the tracer run only code in the section .text..ds, except in
  * NMIs. If traced code calls a function in this section, the function first switches BTS off, and
- * switches BTS on again before it returns. Branches that begin or end in this section are own
- * branches, which the trace does not contain. The section must not be probed, traced or
- * sanitized. Interrupts must be off before the section is entered, and must stay off until the
- * section is left. objtool checks that code in this section calls other code only between
- * ds_bts_pause() and ds_bts_resume().
+ * switches BTS on again before it returns. A branch that begins or ends in this section is called
+ * an own branch, and is not in the trace. The section must not be probed, traced or sanitized.
+ * Interrupts must be off before the section is entered, and must stay off until the section is
+ * left. objtool checks that code in this section calls other code only between ds_bts_pause() and
+ * ds_bts_resume().
  */
 #define __ds_text	__noinstr_section(".text..ds")
 
@@ -166,7 +165,7 @@ void ds_bts_ask(struct task_struct *task);
  * @turn:	return what this CPU must record (DS_BTS_*) of the current task or, at a task
  *		switch, of the next task. Called with interrupts off, not from NMI, after the
  *		last record in the old mode and before the first record in the new mode
- * @pending:	report whether a flush must call @records on @cpu even if @cpu records nothing.
+ * @pending:	report whether a flush must call @records on @cpu although @cpu records nothing.
  *		Called with preemption off
  */
 struct ds_bts_ops {
@@ -212,8 +211,8 @@ void __ds_bts_nmi_leave(unsigned long ip);
 
 /*
  * Call this when an NMI begins. This function switches BTS off if the NMI must drain, if the NMI
- * interrupts a drain, or if a PMI is still to come although its records were already drained.
- * While BTS is off, the branches of the NMI's handlers cannot raise the next interrupt.
+ * interrupts a drain, or if the records of a PMI were drained before the PMI comes. While BTS is
+ * off, the branches of the NMI's handlers cannot raise the next interrupt.
  */
 static __always_inline void ds_bts_nmi_enter(void)
 {
