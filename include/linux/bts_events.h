@@ -76,8 +76,8 @@ int bts_resume_lock(void);
 #define BTS_MAPS_BUSY	ULONG_MAX	/* BTS is busy on this CPU; mmap_lock is still held */
 
 /*
- * Each call of __bts_resume_user() shows a bounded number of mappings, so that the task can be
- * preempted between two calls. Interrupts are off during each call, as __ds_text requires.
+ * Interrupts are off during each call of __bts_resume_user(), as __ds_text requires. So a call
+ * shows only a few mappings, and the task can be preempted between two calls.
  */
 static __always_inline void bts_resume_maps(void)
 {
@@ -97,11 +97,11 @@ static __always_inline void bts_resume_maps(void)
 
 /*
  * If necessary, make a traced task wait until its trace has been read. Then show the mappings of
- * the task, unless they are already shown. If @regs is NULL, the caller is KVM's loop or
- * io_uring. The caller may hold locks, and the task is not about to return to user mode. So do
- * nothing. The next drain makes the task call this function again.
- * Context: process context, interrupts on; with @regs, no lock is held. If TIF_NOTIFY_RESUME was
- * set, resume_user_mode_work() calls this function.
+ * the task, unless they have been shown. If @regs is NULL, the caller is KVM's loop or io_uring,
+ * which may hold locks and does not return to user mode now. So do nothing. The next drain makes
+ * the task call this function again. If TIF_NOTIFY_RESUME was set, resume_user_mode_work() calls
+ * this function.
+ * Context: process context, interrupts on; no lock held unless @regs is NULL.
  */
 static __always_inline void bts_resume_user(struct pt_regs *regs)
 {

@@ -55,7 +55,7 @@ enum ds_pmi {
  *		reaches DS_IDLE_PMIS, recording stops until the next ds_bts_update_all()
  * @strays:	number of own records that the CPU stored during the probe or after BTS was switched
  *		off, not reported yet
- * @discarded:		number of records that were discarded when BTS was switched on, not reported yet
+ * @discarded:	number of records that were discarded when BTS was switched on, not reported yet
  * @traits:	DS_TRAIT_*
  * @fault:	why this CPU's BTS is not used
  * @threshold:	perf's interrupt threshold, which is restored when perf gets BTS back

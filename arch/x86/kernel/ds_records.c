@@ -289,7 +289,7 @@ void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, unsigned
 	slice[0].rec += skip;
 	slice[1].nr -= head - skip;
 	slice[1].rec += head - skip;
-	/* If the last record is an own record, the lost branches are own branches, too. */
+	/* If the last record is an own record, the branches that found no room are own, too. */
 	if (end && ip == DS_NOWHERE)
 		batch->full = false;
 }

@@ -2,8 +2,8 @@
 /*
  * This event shows that a task has created, moved or enlarged an executable mapping, or has made
  * a mapping executable. A tool needs the event to find the symbols of the mapped addresses. After
- * exec(), the event contains the task's new name (comm). The next bts_departs, which also
- * contains the name, may come much later. If two mappings overlap, the later mapping applies. See
+ * exec(), the event also shows the task's new name (comm), often long before the next bts_departs
+ * does. If two mappings overlap, the later mapping applies. See
  * Documentation/trace/bts-internals.rst.
  */
 #undef TRACE_SYSTEM

@@ -11,33 +11,32 @@
  *	      no room --> backlog -----+-------------------------+
  *	                  task waits <---- backlog empty: wake up
  *
- * While any CPU holds branches for the instance, every target that can wait does so when it
+ * While any CPU holds branches for the instance, every target that can wait must wait before it
  * returns to user mode, even if other tasks took these branches. So the tracer needs no per-task
  * state. A task may still take branches in the kernel before it waits, and other targets may take
  * branches in user mode until their next interrupt. Each CPU holds these branches in its backlog.
  *
  * A task waits only if its PID is in set_ftrace_pid. If this file is empty, no task waits, because
  * the reader may depend on any task in the system. Branches of a task that cannot wait are never
- * held: see bts_can_wait(). A task waits only when it returns to user mode. Branches that the task
- * takes in the kernel before that are held while the backlog has room, and are dropped and counted
- * when the backlog is full. While a task waits, it can be killed, stopped, ptraced and frozen.
+ * held: see bts_can_wait(). A task waits only when it returns to user mode. Until then, its
+ * branches in the kernel are held while the backlog has room, and are dropped and counted when the
+ * backlog is full. While a task waits, it can be killed, stopped, ptraced and frozen.
  *
  * Concurrency:
  *
  *	- The flag TIF_NOTIFY_RESUME makes a task check whether it must wait. A drain that leaves
  *	  entries in the backlog sets the flag for the current task, and bts_turn() sets the flag
- *	  for the next task if entries are held. An NMI may arrive after a task that returns to
- *	  user mode has read the flag. So an NMI that sets the flag also raises an interrupt, and
- *	  the task reads the flag again when this interrupt returns. If the flag was already set,
- *	  the NMI raises no interrupt. Otherwise, in a debug kernel, the branches of this interrupt
- *	  might cause another NMI, and so on.
+ *	  for the next task if entries are held. On the way to user mode, a task may have read the
+ *	  flag just before an NMI sets it. So an NMI that sets the flag also raises an interrupt,
+ *	  and the task reads the flag again when this interrupt returns. If the flag was already
+ *	  set, the NMI raises no interrupt, because in a debug kernel, the branches of this
+ *	  interrupt might cause another NMI, and so on.
  *	- When the last entry leaves an instance's backlogs, the tasks that wait for the instance
  *	  are woken: see bts_wake(). While entries are held, a worker drains the CPUs repeatedly,
  *	  for two reasons. First, a wait must end when the ring buffer is resized, unpaused, or
  *	  switched off by a trigger, but these actions wake no task. Second, CPU A may hold entries
- *	  that must follow the entries of CPU B. After B has written its entries, A must be
- *	  drained, too. If the targets on A are waiting, they take no branches, so only the worker
- *	  drains A.
+ *	  that must follow the entries of CPU B. When B has written its entries, A must be drained.
+ *	  If the targets on A are waiting, they take no branches, so only the worker drains A.
  */
 
 #include <linux/freezer.h>
@@ -58,7 +57,7 @@
 
 DEFINE_STATIC_KEY_FALSE(bts_block_key);
 
-/* The interrupt itself does nothing, but its return to user mode checks TIF_NOTIFY_RESUME. */
+/* The interrupt does nothing, but the return from it to user mode checks TIF_NOTIFY_RESUME. */
 static void bts_pass_by(struct irq_work *work)
 {
 }
@@ -89,7 +88,7 @@ static bool bts_may_wait(struct bts_instance *b)
 	       rcu_access_pointer(b->tr->function_pids) && bts_can_wait(current);
 }
 
-/* Report whether tasks must wait, because a CPU holds entries and may continue to hold them. */
+/* Report whether tasks must wait, because a CPU holds entries and may go on holding them. */
 static bool bts_must_wait(struct bts_instance *b)
 {
 	int cpu;
@@ -165,8 +164,8 @@ void bts_poll(void)
  * entries, so the branches that the task takes while it wakes up may be held. If these branches
  * reached the threshold at each wake-up, they would be drained and held before the task could
  * check again, so the task would wait for its own branches forever. Therefore, after BTS_SLEEPS
- * sleeps in one wait, the task's branches are dropped if there is no room. Its non-branch rows are
- * still held, because each wake-up adds at most two rows.
+ * sleeps in one wait, the task's branches are dropped if there is no room. The task's non-branch
+ * rows are still held, because each wake-up adds at most two rows.
  */
 static void bts_sleep(unsigned int *sleeps)
 {

@@ -21,8 +21,8 @@
  * filter.c selects the tasks and the branches to record. A probe on sched_switch drains the
  * records of the leaving task, so that each entry has the right PID. The probe also switches the
  * hardware on or off for the next task. The tracer keeps no state per task. If no instance wants
- * either task, the probe usually only reads ftrace's decision on the next task. With
- * bts-cpl-filter, the hardware does not store the branches of the unwanted side. With
+ * the leaving or the next task, the probe usually only reads ftrace's decision on the next task.
+ * With bts-cpl-filter, the hardware does not store the branches of the unwanted side. With
  * bts-circular, the hardware overwrites old branches.
  *
  * Each file calls only functions of files below it in this list:
@@ -32,7 +32,7 @@
  *	map.c		mappings		filter.c  selection
  *	block.c		makes tasks wait	sched.c   task switches
  *	write.c		writes branches, packs and losses into the ring buffer
- *	hold.c		or into a backlog	departs.c
+ *	hold.c		backlogs of entries	departs.c
  *	loss.c		counters		event.c  pack.c  reader.c
  *	arch/x86/kernel/ds*.c	the hardware
  *
@@ -49,13 +49,13 @@
  * Concurrency:
  *
  *	- The functions bts_records() and bts_turn() run with interrupts off, on the CPU whose
- *	  records they handle. Only bts_records() may run in an NMI. The driver never nests
- *	  bts_records() in itself or in bts_turn(). So an instance's data for a CPU (struct
- *	  bts_cpu) has one writer at a time. Other CPUs read this structure with READ_ONCE() and
- *	  may miss the latest batch.
+ *	  records they handle. Only bts_records() may run in an NMI. The driver never calls
+ *	  bts_records() during bts_records() or bts_turn(). So an instance's data for a CPU (struct
+ *	  bts_cpu) has one writer at a time. Other CPUs read this structure with READ_ONCE() and may
+ *	  miss the latest batch.
  *	- bts_turn() stores in bts_cpu.mode what an instance records of the CPU's task. Before the
- *	  driver calls bts_turn(), it passes all earlier records to bts_records(). So bts_records()
- *	  always finds the mode in which the batch was recorded.
+ *	  driver calls bts_turn(), it passes all earlier records to bts_records(). So when
+ *	  bts_records() runs, bts_cpu.mode is still the mode in which the batch was recorded.
  *	- The list bts_instances is changed under trace_types_lock and read under RCU. An NMI needs
  *	  no rcu_read_lock(), because interrupts are off. An instance that switches to another
  *	  tracer leaves the list, and is not reset or freed until a grace period has passed.
@@ -99,7 +99,7 @@ LIST_HEAD(bts_instances);
  */
 static DEFINE_PER_CPU(pid_t, bts_pid);
 
-/* The task with PID bts_pid. Both are stale after a switch between unwanted tasks. */
+/* The task with PID bts_pid. A switch between unwanted tasks changes neither variable. */
 static DEFINE_PER_CPU(struct task_struct *, bts_task);
 
 /* True if no instance wants this CPU's current task, so that the CPU records nothing. */
@@ -134,8 +134,8 @@ static struct tracer_flags bts_flags = {
 
 /*
  * Decide what an instance records of @task. If @switches is true, also write the rows about the
- * task switch. Return: the instance's mode, which may request task switches and mappings even if
- * it includes neither side.
+ * task switch. Return: the instance's mode, which may include BTS_OPT_SCHED or BTS_OPT_MAP without
+ * a side.
  */
 static unsigned int bts_turn_instance(struct bts_instance *b, struct task_struct *task,
 				      bool switches)
@@ -159,8 +159,8 @@ static unsigned int bts_turn_instance(struct bts_instance *b, struct task_struct
 /*
  * Prepare to record the next task, or the current task in a new mode. The driver calls this
  * function.
- * Return: each side that at least one instance wants. DS_BTS_CPL_FILTER is also returned if all
- * instances that want any side have set it. The same applies to DS_BTS_CIRCULAR.
+ * Return: each side that at least one instance wants; also DS_BTS_CPL_FILTER and DS_BTS_CIRCULAR,
+ * each only if it is set in all instances that want a side.
  * Context: interrupts off; after the last record in the old mode, before the first in the new.
  */
 static unsigned int bts_turn(struct task_struct *task)
@@ -184,7 +184,7 @@ static unsigned int bts_turn(struct task_struct *task)
 	return modes ? modes | less : DS_BTS_OFF;
 }
 
-/* Count the losses after a batch. A stop affects even instances that do not want the task. */
+/* Count the losses after a batch. Count a stop even if the instance does not want the task. */
 static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 			   pid_t pid)
 {
@@ -341,7 +341,7 @@ static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *leader,
 
 /* Unless noted otherwise, ftrace calls the following functions with trace_types_lock held. */
 
-/* The texts for enum ds_fault and enum bts_err in error_log. */
+/* The messages in error_log for enum ds_fault and enum bts_err. */
 VISIBLE_IF_KUNIT const char *bts_errs[BTS_ERRS] = {
 	[DS_FAULT_NO_AREA]	= "The CPU has no DS area",
 	[DS_FAULT_REFUSED]	= "The CPU refuses BTS in DEBUGCTL",

@@ -40,7 +40,7 @@ enum bts_lost_cause {
 
 /**
  * union bts_entry - an entry that is written or held
- * @ent:	the header; if its type is none of the following, the entry is a non-branch row
+ * @ent:	the header; if its type is not one of the following, the entry is a non-branch row
  * @branch:	for the type TRACE_BTS
  * @pack:	for the type TRACE_BTS_PACK; the encoded branches follow
  * @lost:	for the type TRACE_BTS_LOST
@@ -94,8 +94,8 @@ struct bts_loss {
  *		because only other instances wanted the task
  * @own:	records of own branches, which are never delivered
  * @dropped_off: records dropped because the ring buffer, or its part for this CPU, was off
- * @unsure:	delivered or filtered records that may be of own branches, because the driver did
- *		not find where an NMI's entry starts or where its exit ends
+ * @unsure:	delivered or filtered records that may be own records, because the driver did not
+ *		find the start of an NMI's entry or the end of an NMI's exit
  * @drains:	drains of the DS buffer, by cause
  * @packs:	packs written
  * @pack_bytes:	size of these packs in the ring buffer

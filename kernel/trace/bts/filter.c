@@ -3,9 +3,9 @@
  * Branch tracer: select the tasks and the branches that an instance wants
  *
  * The files set_ftrace_pid, set_ftrace_notrace_pid and tracing_cpumask, and the option
- * function-fork, select the tasks. An empty set_ftrace_pid selects all tasks. The options bts-user
- * and bts-kernel select the branches of these tasks by side (user space or kernel), and the filter
- * of events/ftrace/bts_branch selects branches by address.
+ * function-fork, select the tasks to trace (the targets). An empty set_ftrace_pid selects all
+ * tasks. The options bts-user and bts-kernel select the branches of these tasks by side (user space
+ * or kernel), and the filter of events/ftrace/bts_branch selects branches by address.
  *
  * The PID lists belong to ftrace and are read under RCU. At a task switch, ftrace's own probe
  * looks up the next task in the lists. ftrace's probe has a higher priority than the tracer's
@@ -20,8 +20,8 @@
 #include "bts.h"
 
 /*
- * A branch between user space and the kernel belongs to both sides. The top bit of an address
- * tells the side. So one test of the combined addresses (& or |) checks both ends of the branch.
+ * A branch between user space and the kernel belongs to both sides. The top bit of an address shows
+ * its side, so one test of the combined addresses (& or |) checks both ends of the branch.
  */
 VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec)
 {
@@ -31,9 +31,9 @@ VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *
 }
 
 /*
- * Report whether @task is a target. A look-up in the PID lists takes a lock and executes about a
- * hundred instructions. So at a task switch, do not look up the next task, but use the decision
- * that ftrace has stored for this CPU. Context: preemption off.
+ * Report whether @task is a target. At a task switch, use ftrace's decision on the next task, which
+ * is stored for this CPU, because a look-up in the PID lists takes a lock and about a hundred
+ * instructions. Context: preemption off.
  */
 VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *task)
 {

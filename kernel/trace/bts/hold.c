@@ -8,16 +8,16 @@
  * by the turn of the entry's batch. The first entry's turn is in bts_hold.oldest. When there is
  * room, the oldest entries are moved into the ring buffer first.
  *
- * No CPU writes a batch while another CPU holds entries of a lower turn. So when a task moves to
+ * No CPU writes a batch while another CPU holds entries with a lower turn. So when a task moves to
  * another CPU, the task's earlier branches are written first. A held entry keeps its CPU and PID
  * until it is written. If the backlog of a CPU is full but the ring buffer has room, the CPU
  * ignores the turns and writes entries, because a wrong order is better than a loss.
  *
  * Entries are held only while there is a reader (reader.c), tracing is on, and bts-block is set.
  * Entries of a task that cannot wait are not held, because otherwise all other targets would have
- * to wait while that task continues to run. An entry that finds no room and may not be held is
- * dropped and counted. The file block.c makes tasks wait, and explains why the branches of a
- * waiting task may be dropped.
+ * to wait while this task runs. An entry that finds no room and may not be held is dropped and
+ * counted. The file block.c makes tasks wait, and explains why the branches of a waiting task may
+ * be dropped.
  *
  * Concurrency:
  *
@@ -162,7 +162,7 @@ void bts_wake(struct bts_instance *b)
 
 /*
  * Move held entries to the ring buffer while there is room and no other CPU holds older entries. If
- * @may is false, do not wait for other CPUs, and drop the entries for which there is no room.
+ * @may is false, ignore the entries of other CPUs, and drop the entries for which there is no room.
  */
 static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may)
 {
@@ -276,7 +276,7 @@ int __init bts_register_hold(void)
  * bts_alloc_backlogs - allocate the backlogs of an instance before bts-block takes effect
  * @b: the instance
  *
- * Afterwards, each online CPU has a backlog until bts_free_backlogs() is called.
+ * From this call until bts_free_backlogs(), each online CPU has a backlog.
  *
  * Context: Process context, trace_types_lock held.
  * Return: 0 or -ENOMEM.

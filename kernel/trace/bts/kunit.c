@@ -192,7 +192,7 @@ static void bts_test_reserve(struct kunit *test)
 
 /*
  * The ring buffer counts each overwritten event. Old events of other sizes in the sub-buffers do
- * not disturb the count.
+ * not affect the count.
  */
 static void bts_test_overrun(struct kunit *test)
 {

@@ -3,18 +3,18 @@
  * Branch tracer: count the written and the lost branches of a CPU
  *
  * The ring buffer refuses an entry when the buffer is full or paused, or when tracing is off. The
- * ring buffer is paused while it is cleared, resized or swapped, or (with the option
- * pause-on-trace) while the file trace is open. For each CPU, the ring buffer counts the entries
+ * ring buffer is paused while it is cleared, resized or swapped and, with the option
+ * pause-on-trace, while the file "trace" is open. For each CPU, the ring buffer counts the entries
  * for which it had no room. If the ring buffer refuses an entry without increasing this count, the
  * ring buffer is paused or tracing is off. During a batch, the count changes only when the ring
  * buffer refuses an entry, because only this CPU increments the count, and a reset of the ring
  * buffer waits until the batch ends.
  *
- * If the reason for refusals changes during a batch, the branches that are lost just after the
- * change may be counted under the wrong cause. For example, branches that are lost because of a
- * pause count as dropped_off if tracing is switched off just before bts_drop() checks whether
- * tracing is on. Conversely, branches that are lost because tracing is off count as dropped_paused
- * if tracing is switched on just before this check.
+ * If the reason for refusals changes during a batch, branches that are lost just before the change
+ * may be counted under the wrong cause. For example, branches lost because of a pause count as
+ * dropped_off if tracing is switched off before bts_drop() checks whether tracing is on.
+ * Conversely, branches lost because tracing is off count as dropped_paused if tracing is switched
+ * on before this check.
  */
 
 #include <linux/ring_buffer.h>

@@ -16,10 +16,10 @@
  *	    v
  *	bts_probe_mmap_exec()	writes a row for each later mapping
  *
- * The tracer remembers processes, not tasks, because all threads of a process may execute the code
- * in a mapping that one thread makes. The list bts_instance.mapped contains the PIDs of these
- * processes. When a new process gets one of these PIDs, the PID is removed from the list. No row
- * is written for a task that does not return to user space.
+ * The list bts_instance.mapped contains the PIDs of processes, not of tasks, because all threads of
+ * a process may execute the code in a mapping that one thread makes. When a new process gets a PID
+ * that is in the list, the PID is removed from the list. No row is written for a task that does not
+ * return to user space.
  *
  * In the trace, the row of a mapping must follow the branches that were taken before the mapping
  * was made, and precede the branches that were taken afterwards. So the DS buffer is drained
@@ -29,10 +29,10 @@
  * contains the beginning of a file that was just mapped. A process may have up to 65,530 mappings,
  * so each call of __bts_resume_user() handles at most BTS_VMAS of them. The first call handles no
  * mapping if another thread holds mmap_lock for writing. Before each further call,
- * bts_resume_lock() takes mmap_lock and may sleep, so that the call handles at least one.
+ * bts_resume_lock() takes mmap_lock and may sleep, so that the call handles at least one mapping.
  *
- * The trace needs no rows for removed mappings. No code can be executed at an unmapped address,
- * and where two mappings overlap, the later one applies.
+ * The trace needs no rows for removed mappings. No code can be executed at an unmapped address, and
+ * if two mappings overlap, the later mapping applies.
  */
 
 #include <linux/bts_events.h>
@@ -205,7 +205,7 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
  * Choose the instances that need the current task's mappings. Until bts_map_end(), the task writes
  * rows of its mappings for these instances. If bts_map_forget() is called for an instance before
  * bts_map_end(), the task stops writing rows for this instance. If another instance needs the
- * mappings only later, it receives them after a CPU has next switched to a task of the process.
+ * mappings only later, it receives them when a CPU next switches to a task of the process.
  *
  * Context: interrupts off.
  * Return: false if no instance needs the mappings.
@@ -454,7 +454,7 @@ static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
  */
 __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 {
-	/* Calling mmap_read_unlock() here would leave .text..ds, so the caller does it. */
+	/* A call of mmap_read_unlock() would leave .text..ds, so the caller must unlock. */
 	if (!ds_bts_pause())
 		return locked ? BTS_MAPS_BUSY : BTS_MAPS_NONE;
 	at = bts_map_resume(at, locked);
@@ -465,10 +465,10 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 /**
  * bts_resume_lock - take mmap_lock for __bts_resume_user(), which unlocks it
  *
- * With bts-block the task first waits until no entries are held, because the backlog may have no
- * room for further rows. Only a fatal signal ends this wait early, because the task handles other
- * signals only after it has shown all mappings. Then this function lets other tasks use the CPU
- * and take mmap_lock. If the kernel is traced, the branches of this function are in the trace.
+ * With bts-block, this function first waits until no entries are held, because the backlog may have
+ * no room for further rows. Only a fatal signal ends this wait early, because the task handles
+ * other signals only after it has shown all mappings. Then this function lets other tasks use the
+ * CPU and take mmap_lock. If the kernel is traced, the branches of this function are in the trace.
  *
  * Context: Process context, may sleep.
  * Return: 0, or -EINTR if a fatal signal is pending.

@@ -12,9 +12,9 @@
  *				      return, call[] finds its call
  *
  * If a prediction is correct, the coder only compares both addresses, and stores nothing. Unlike
- * the decoder, the coder has the tables edge[] and call[]. It compares each node that it finds in
- * a table with the branch. So the tables may lack nodes or contain nodes of earlier packs, and
- * need not be reset for a new pack.
+ * the decoder, the coder has tables (edge[] and call[]) to find nodes. The coder checks each node
+ * that it finds. So the tables may lack nodes or contain nodes of earlier packs, and need not be
+ * reset for a new pack.
  *
  * Two alternatives were rejected. First, prediction from the last two branches takes longer, and
  * predicts only one more branch in 200 correctly. (In a recursive fib(), the gain is one branch in
@@ -299,7 +299,7 @@ void bts_coder_begin(struct bts_coder *c, void *buf, size_t size)
  * bts_coder_end - end a pack
  * @c: the coder
  *
- * Afterwards, @c->nr, @c->from and @c->to describe the pack.
+ * This function completes the description of the pack in @c->nr, @c->from and @c->to.
  *
  * Context: one call at a time for each coder.
  * Return: the size of the encoded branches in bytes.

@@ -193,7 +193,7 @@ static void bts_pack_test_one(struct kunit *test)
 	}
 }
 
-/* At the start of a pack, the branch 0 -> 0 is predicted. This branch may also really occur. */
+/* At the start of a pack, the branch 0 -> 0 is predicted. A real branch may be the same. */
 static void bts_pack_test_zero(struct kunit *test)
 {
 	struct pack_test *t = test->priv;

@@ -20,8 +20,8 @@
  * Concurrency:
  *
  *	- A call for one CPU may come from any context, and its caller may hold any lock, for
- *	  example a runqueue's lock. So in such a call, bts_sync() takes no lock. If an event
- *	  occurs during a drain, bts_sync() does not drain, because ds_bts_off() returns false.
+ *	  example a runqueue's lock. So in such a call, bts_sync() takes no lock. If an event occurs
+ *	  during a drain, bts_sync() does not drain again, because ds_bts_off() returns false.
  *	- The flag bts_instance.tracing is written under trace_types_lock. The exceptions are
  *	  bts_sync_on() and bts_crash(), which write the flag in any context without the lock.
  *	- Readers may set bts_instance.polled without a lock, because bts stays the current tracer
@@ -92,10 +92,10 @@ static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
 
 /*
  * Start recording, because a trigger, a function probe or tracing_on() turns tracing on. The user
- * wants the branches that follow on this CPU, so this CPU starts first, and the other CPUs start a
- * moment later. A traceoff trigger or probe leaves the hardware on, so after a traceoff, start the
- * CPUs again only if rows of mappings are missing. If the instance has just switched to another
- * tracer, bts_instance.tracing has no effect.
+ * wants this CPU's next branches, so this CPU starts first, and the other CPUs start a moment
+ * later. A traceoff trigger or probe leaves the hardware on. So after a traceoff, the CPUs need a
+ * start only if rows of mappings are missing. If the instance has just switched to another tracer,
+ * bts_instance.tracing has no effect.
  * Context: any.
  */
 static void bts_sync_on(struct bts_instance *b)

@@ -23,8 +23,8 @@
  * branches that are predicted correctly. A token encodes a run, a branch that is not predicted
  * correctly, or both. If a branch is not predicted correctly, the token identifies the branch,
  * either as the @other of the previous branch's node, or by the number of its node, or as a new
- * branch, which becomes a node. Then the previous branch's node is updated. Its old @next becomes
- * its @other, and the branch of the token becomes its @next.
+ * branch, which becomes a node. Then the @next of the previous branch's node becomes that node's
+ * @other, and the branch of the token becomes its @next.
  *
  * Node 0 exists from the start. It is a branch from address 0 to the address where the first
  * branch begins. Until a branch has followed a node, the node's @next and @other are node 0.
@@ -57,9 +57,8 @@
  *	f6-fd d..	from + d; d is signed and has b - 0xf5 bytes
  *
  * No token begins with 79-7f, and no target begins with fe or ff. Numbers of several bytes are
- * little-endian. The code ends with the token of the last branch. It is followed by up to three
- * bytes of padding with arbitrary values, because the size of an entry is a multiple of four
- * bytes.
+ * little-endian. The code ends with the token of the last branch. Up to three bytes of padding with
+ * arbitrary values follow, because the size of an entry is a multiple of four bytes.
  *
  * The decoder does not trust its input. It never reads outside of the code, returns at most nr
  * branches, and stops at an invalid token.

@@ -38,7 +38,7 @@ enum bts_token {
 	BTS_TOK_RUN	= 0x00,	/* n + 1 predicted branches */
 	BTS_TOK_OTHER	= 0x30,	/* n predicted branches, then @other */
 	BTS_TOK_KNOWN	= 0x50,	/* n predicted branches, then a node; its number is the next byte */
-	BTS_TOK_KNOWN2	= 0x60,	/* as BTS_TOK_KNOWN, but the number is 256 + the next byte */
+	BTS_TOK_KNOWN2	= 0x60,	/* like BTS_TOK_KNOWN, but the number is 256 + the next byte */
 	BTS_TOK_LONG	= 0x70,	/* a run; its length is in the next two bytes */
 	BTS_TOK_FAR	= 0x71,	/* a new branch; the next byte is its distance minus 128 */
 	BTS_TOK_FAR2	= 0x72,	/* a new branch; its distance is in the next 2 to 8 bytes */

@@ -17,11 +17,11 @@
  *	             ring buffer <- bts_write() -- room -------------------/
  *	             backlog     <- bts_hold() --- no room, bts-block ----/
  *
- * Pending losses are written before the next branch or non-branch row that finds room. If no
- * branch or row follows, bts_pending() makes each flush drain the CPU, and a flush after the
- * reader has made room writes the losses. With bts-block, pending losses are held when the next
- * branch or row must be held, but no task waits for losses alone. A branch or row that cannot be
- * written because losses are pending is lost, too.
+ * Pending losses are written before the next branch or non-branch row that finds room. If no branch
+ * or row follows, bts_pending() makes each flush drain the CPU, and the first flush that finds room
+ * writes the losses. With bts-block, pending losses are held when the next branch or row must be
+ * held, but no task waits for losses alone. A branch or row that cannot be written because losses
+ * are pending is lost, too.
  */
 
 #include <linux/cpuhotplug.h>
@@ -275,7 +275,7 @@ int __init bts_register_packs(void)
  * bts_alloc_packers - allocate the packers of an instance before bts-pack takes effect
  * @b: the instance
  *
- * Afterwards, each online CPU has a packer until bts_free_packers() is called.
+ * From this call until bts_free_packers(), each online CPU has a packer.
  *
  * Context: process context, trace_types_lock held.
  * Return: 0 or -ENOMEM.

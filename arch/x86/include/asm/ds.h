@@ -98,8 +98,8 @@ struct ds_bts_slice {
  * @full:	the buffer was full, so later branches were not stored
  * @wrapped:	earlier branches were overwritten, because the circular buffer wrapped or because
  *		perf reset the index
- * @cleared:	BTS was switched off in DEBUGCTL before the drain, for example by a machine check, so
- *		later branches were not stored
+ * @cleared:	later branches were not stored, because BTS was switched off in DEBUGCTL before the
+ *		drain, for example by a machine check
  * @stopped:	recording stops on this CPU, because too many consecutive interrupts found only own
  *		records in the buffer
  * @dead:	this CPU's BTS does not work and is not used; only a flush sets this flag
