@@ -37,9 +37,9 @@
 #include "ds_internal.h"
 
 /*
- * The threshold, in records per interrupt. A higher threshold slows traced programs down less,
- * but delays perf's interrupts. With 512 records per interrupt, perf loses less than one sample
- * in a thousand if it samples at 4 kHz.
+ * The threshold, in records per interrupt. A higher threshold slows down traced programs less, but
+ * delays perf's interrupts. With 512 records per interrupt, perf loses less than one sample in a
+ * thousand if it samples at 4 kHz.
  */
 static unsigned int ds_threshold = 512;
 
@@ -146,8 +146,8 @@ void ds_bts_flush_all(void)
 /**
  * ds_bts_flush_cpu - hand over this CPU's records
  *
- * This function does nothing if this CPU is already in a drain. It cannot have a function probe,
- * because the probe's action, for example traceoff, would call this function again.
+ * This function does nothing if this CPU is already in a drain. This function must not be traced,
+ * because a function probe's action, for example traceoff, would call this function again.
  *
  * Context: Any.
  */
@@ -209,7 +209,7 @@ static void ds_start(struct ds_bts_cpu *c)
 	ds_bts_drain(DS_DRAIN_FLUSH);
 }
 
-/* Use BTS on @cpu, which is coming online or failed to go offline. Context: on @cpu. */
+/* Use BTS on @cpu, which is coming online or has failed to go offline. Context: on @cpu. */
 static int ds_cpu_online(unsigned int cpu)
 {
 	struct ds_bts_cpu *c = per_cpu_ptr(&ds_bts_cpu, cpu);
@@ -326,13 +326,13 @@ bool ds_bts_available(void)
 }
 
 /**
- * ds_bts_claim - take BTS on all CPUs, including CPUs that come online later
+ * ds_bts_claim - claim BTS on all CPUs, including CPUs that come online later
  * @ops: the client
  *
  * Each online CPU probes its BTS immediately, and other CPUs probe their BTS when they come
- * online. If a CPU's BTS works, that CPU then calls the client's turn(). If a CPU's BTS does not
- * work, the driver does not use it. For such a CPU, ds_bts_fault() returns the reason, and each
- * flush calls the client's records() with a batch whose @dead is true.
+ * online. If a CPU's BTS works, that CPU then calls the client's turn(). If it does not work, the
+ * driver does not use it, ds_bts_fault() returns the reason, and each flush calls the client's
+ * records() for this CPU with a batch whose @dead is true.
  *
  * Context: Process context, may sleep; not concurrently with another claim or release.
  * Return: 0; -EBUSY if perf uses BTS, LBR or, on some CPUs, Intel PT; -ENODEV if there is no

@@ -97,7 +97,7 @@ static __always_inline u64 ds_switch_off(void)
 /**
  * ds_bts_off - stop recording on this CPU until ds_bts_on()
  *
- * Only a function in .text..ds may call this. The call must be the function's first step.
+ * The caller must be a function in .text..ds, and this call must be its first step.
  *
  * Context: Any, including NMI, with interrupts off.
  * Return: true if ds_bts_on() must follow; false if this CPU is already in a drain.
@@ -147,7 +147,7 @@ static __always_inline void ds_discard(struct ds_bts_cpu *c)
 /**
  * ds_bts_on - resume recording on this CPU, as decided by the last ds_bts_ask()
  *
- * Only a function in .text..ds may call this. The call must be the function's last step.
+ * The caller must be a function in .text..ds, and this call must be its last step.
  *
  * Context: The same as for ds_bts_off(), which must have returned true.
  */
@@ -343,7 +343,7 @@ void ds_bts_drain(enum ds_drain_cause cause)
 		return;
 	}
 	none.dead = cause == DS_DRAIN_FLUSH && c->fault;
-	/* In a flush, do not report counts, because the client may not be ready for them yet. */
+	/* In a flush, report no counts, because the client may not be ready for counts yet. */
 	if (cause != DS_DRAIN_FLUSH)
 		ds_move_counts(c, &none);
 	if (cause == DS_DRAIN_FLUSH || none.own || none.discarded)
@@ -380,13 +380,13 @@ void ds_bts_ask(struct task_struct *task)
 
 /*
  * Handle the PMI, which is one of several sources of NMIs. A CPU raises the PMI only while it
- * stores branches, either for this driver or because something else has set TR. Usually, the
- * PMI's handler drains the buffer. But another drain may take the records that raise the PMI. If
- * the PMI comes during that drain, this function sets @pmi to DS_PMI_SEEN, and the drain clears
- * @pmi. If the PMI comes after that drain, the drain has set @pmi to DS_PMI_DUE, and this
- * function clears @pmi. If no drain is running, the index was below the threshold when this NMI
- * began. If the NMI's branches have reached the threshold since then, drain here, because the PMI
- * is lost if it came before perf unmasked PMIs.
+ * stores branches, either for this driver or because something else has set TR. Usually, the PMI's
+ * handler drains the buffer, but another drain may take the records that raise the PMI. If the PMI
+ * comes during that drain, this function sets @pmi to DS_PMI_SEEN, and the drain clears @pmi. If
+ * the PMI comes after that drain, the drain has set @pmi to DS_PMI_DUE, and this function clears
+ * @pmi. If no drain is running, the index was below the threshold when this NMI began. If the NMI's
+ * branches have reached the threshold since then, drain here, because the PMI is lost if it came
+ * before perf unmasked PMIs.
  * Context: NMI, after perf's handler, which has unmasked the PMI.
  */
 int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
@@ -448,7 +448,7 @@ void ds_bts_emergency_stop(void)
 
 /* --- The probe: does the hardware work as documented? ------------------------------ */
 
-/* A try may fail because of an NMI from another source, or because of a wrong record (AAJ122). */
+/* A try may fail because of an NMI from another source or a wrong record (erratum AAJ122). */
 #define DS_PROBE_TRIES		8
 /* The maximum number of branches of a probe loop. The buffer has room for two such loops. */
 #define DS_PROBE_BRANCHES	1024

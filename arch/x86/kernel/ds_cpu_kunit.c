@@ -123,7 +123,7 @@ static noinline void ds_test_branches(unsigned long nr)
 		     : "+r" (nr) : : "cc");
 }
 
-/* If a drain takes the records that raise a PMI, the PMI is due, unless it has already come. */
+/* If a drain takes the records that raise a PMI, the PMI is due, unless it came already. */
 static void ds_test_pmi_due(struct kunit *test)
 {
 	struct ds_bts_cpu c = { };
@@ -214,7 +214,7 @@ static void ds_test_nmi_other(struct kunit *test)
 	ds_test_branches(threshold);
 	ds_bts_nmi(NMI_LOCAL, &regs);
 	found = t->records - found;
-	/* The drain expects a PMI, which does not come because it is masked, so clear @pmi. */
+	/* The drain expects the PMI, but the PMI is masked and does not come, so clear @pmi. */
 	this_cpu_write(ds_bts_cpu.pmi, DS_PMI_NONE);
 	apic_write(APIC_LVTPC, lvtpc);
 	local_irq_restore(flags);

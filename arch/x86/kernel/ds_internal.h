@@ -15,7 +15,7 @@
 #define DS_CTL_MASK	(DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS | DEBUGCTLMSR_BTINT | \
 			 DEBUGCTLMSR_BTS_OFF_OS | DEBUGCTLMSR_BTS_OFF_USR)
 
-/* This value means "no address", because no instruction begins at this address. */
+/* This address means "none", because no instruction begins here. */
 #define DS_NOWHERE	ULONG_MAX
 
 /* Search at most this many records for an NMI's start, and as many again for its end. */
@@ -24,7 +24,7 @@
 /* Recording stops after this many consecutive PMIs without records of traced code. */
 #define DS_IDLE_PMIS	16
 
-/* The kind of drain that is using the buffer. An NMI during a drain does not touch the buffer. */
+/* The kind of the current drain, if any. An NMI during a drain does not touch the buffer. */
 enum ds_busy {
 	DS_FREE,
 	DS_BUSY,	/* a drain between ds_bts_off() and ds_bts_on() */

@@ -60,7 +60,7 @@ unsigned int ds_slots(const struct debug_store *ds)
 	       sizeof(struct ds_bts_record);
 }
 
-/* Some CPUs wrap only at the next record, so an index at the maximum means slot 0. */
+/* Some CPUs reset the index only at the next record, so an index at the maximum means slot 0. */
 static unsigned int ds_next_slot(const struct debug_store *ds)
 {
 	u64 in = READ_ONCE(ds->bts_index) - ds->bts_buffer_base;
@@ -83,9 +83,9 @@ static bool ds_is_circular(const struct ds_bts_cpu *c)
 }
 
 /*
- * Return the number of records that the CPU stored after BTS was switched off. The index
- * decreases when a circular buffer wraps, or when perf resets the index of a linear buffer
- * (intel_pmu_reset()).
+ * Return the number of records that the CPU stored after BTS was switched off. The index may have
+ * decreased since then, because a circular buffer has wrapped, or because perf has reset the index
+ * of a linear buffer (intel_pmu_reset()).
  */
 unsigned int ds_late(const struct ds_bts_cpu *c)
 {
@@ -138,7 +138,7 @@ void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 	batch->wrapped = true;
 	nr %= slots;
 	first = ds_next_slot(c->ds) + 1;
-	/* Late records may wrap around even after BTS was switched off. */
+	/* Late records may make the buffer wrap even after BTS was switched off. */
 	last = first <= nr ? nr : slots;
 	batch->slice[0] = (struct ds_bts_slice){ rec + first, last - first };
 	batch->slice[0].nr = ds_nr_stored(&batch->slice[0]);

@@ -224,8 +224,8 @@ void bts_reader(struct trace_iterator *iter, enum trace_reader_event event)
  * @b:	the instance, whose tracer is bts
  * @on:	make the instance's tasks wait for a reader
  *
- * With "overwrite" there is always room, so no task would wait. Therefore, "overwrite" is off
- * while bts-block is on, and is restored afterwards.
+ * With "overwrite", the ring buffer always has room, so no task would wait. Therefore, "overwrite"
+ * is off while bts-block is on, and is restored afterwards.
  *
  * Context: trace_types_lock held.
  * Return: 0, or -ENOMEM.

@@ -65,11 +65,11 @@
  *	  bts_sync_on() sets bts_instance.tracing, and bts_crash() clears it, without the lock and
  *	  in any context.
  *
- * Losses. Each loss is counted. As soon as the ring buffer has room, an entry about the loss
+ * Losses. Each loss is counted. When the ring buffer has room again, an entry about the loss
  * (struct bts_lost_entry) is written before any later branch. The causes are in enum
  * bts_lost_cause. If the DS buffer is full or has wrapped, the number of lost branches is unknown.
- * With "overwrite", the ring buffer drops old entries and reports this loss itself. With
- * bts-block, the traced tasks wait for the reader: see block.c.
+ * With "overwrite", the ring buffer drops old entries and reports this loss itself. With bts-block,
+ * the traced tasks wait for the reader: see block.c.
  *
  * The branches that the tracer cannot see are listed in ds_cpu.c and
  * Documentation/trace/bts.rst.
@@ -116,9 +116,9 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-circular", .bit = DS_BTS_CIRCULAR },
 	/* Make tasks wait until their branches have been read */
 	{ .name = "bts-block", .bit = BTS_OPT_BLOCK },
-	/* Show task switches as rows bts_departs and bts_arrives */
+	/* Show task switches in rows of bts_departs and bts_arrives */
 	{ .name = "bts-sched", .bit = BTS_OPT_SCHED },
-	/* Show executable mappings as rows bts_map */
+	/* Show executable mappings in rows of bts_map */
 	{ .name = "bts-map", .bit = BTS_OPT_MAP },
 	/* Drain before each event, so that the event follows the branches that led to it */
 	{ .name = "bts-sync", .bit = BTS_OPT_SYNC },

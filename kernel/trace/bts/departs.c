@@ -11,8 +11,8 @@
  * implement set_event_pid, ftrace itself has two probes on sched_switch. For each CPU, ftrace's
  * probes store whether events are recorded. Before ftrace's first probe runs, events are recorded
  * if the leaving task is in the list. After the second probe, events are recorded if the next task
- * is in the list. Between the two probes, events are recorded if either task is in the list. So
- * the probes have these priorities:
+ * is in the list. Between the two probes, events are recorded if either task is in the list. So the
+ * probes have these priorities:
  *
  *	trace_sched_switch(prev, next)
  *	  INT_MAX	bts_probe_departs()	recorded if prev is in the list
@@ -24,8 +24,8 @@
  * Each probe is registered only while its event is on: see event.c.
  *
  * The events keep no state per task. Together, a departure and the next arrival of a task show how
- * long the task had no CPU, and which CPU it left. A histogram in
- * Documentation/trace/bts-internals.rst uses both events in this way.
+ * long the task had no CPU, and which CPU the task left. For an example, see the histogram in
+ * Documentation/trace/bts-internals.rst.
  */
 
 #include <linux/init.h>
@@ -135,7 +135,7 @@ static bool bts_walk_one(void *cookie, unsigned long addr)
 	return false;
 }
 
-/* Return the first address that bts_walk_one() does not skip, usually after a few frames. */
+/* Return the first address that bts_walk_one() does not skip, usually one of the first few. */
 static unsigned long bts_kernel_ip(void)
 {
 	struct bts_walk walk = { };

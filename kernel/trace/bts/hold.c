@@ -3,10 +3,10 @@
  * Branch tracer: hold entries in a backlog until there is room (bts-block)
  *
  * If the ring buffer of a CPU has no room, an instance with bts-block holds the entries of that
- * CPU, including losses, in a backlog. The backlog is a kfifo of entries. The turn of a batch is
- * its sequence number in the instance. Each entry in the kfifo, except the first one, is preceded
- * by the turn of the entry's batch. The first entry's turn is in bts_hold.oldest. When there is
- * room, the oldest entries are moved into the ring buffer first.
+ * CPU, including losses, in a backlog. When there is room, the oldest entries are moved into the
+ * ring buffer first. The turn of a batch is its sequence number in the instance. The backlog is a
+ * kfifo. In the kfifo, each entry except the first one is preceded by the turn of its batch. The
+ * first entry's turn is in bts_hold.oldest.
  *
  * No CPU writes a batch while another CPU holds entries with a lower turn. So when a task moves to
  * another CPU, the task's earlier branches are written first. A held entry keeps its CPU and PID

@@ -179,7 +179,7 @@ void bts_map_forget(struct bts_instance *b)
 }
 
 /*
- * Choose an instance if it needs the current task's mappings.
+ * Choose the instance if it needs the current task's mappings.
  * Context: the same as for bts_map_begin().
  */
 static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
@@ -359,7 +359,7 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 
 	ds_bts_drain(DS_DRAIN_FLUSH);
 
-	/* Skip the growth of another process's stack, because the stack was already executable. */
+	/* If another process's stack has grown, show nothing: the stack was executable before. */
 	if (vma->vm_mm == current->mm && bts_map_wanted()) {
 		struct bts_map m;
 
@@ -420,7 +420,7 @@ static unsigned long bts_map_go(unsigned long at, bool locked)
 
 	if (!locked && !mmap_read_trylock(mm))
 		return at;
-	/* As long as @at is 0, the instances have not been chosen yet. */
+	/* If @at is 0, the instances have not been chosen yet. */
 	if (at || bts_map_begin())
 		at = bts_map_existing(mm, at, path);
 	else

@@ -22,8 +22,8 @@
 
 /**
  * struct bts_coder_node - like struct bts_node, but with pointers
- * @from:	where the branch began
- * @to:		where the branch led
+ * @from:	the origin of the branch
+ * @to:		the target of the branch
  * @next:	the node of the latest branch that followed this branch
  * @other:	the node of the latest branch that followed this branch and is not @next
  */
@@ -37,14 +37,14 @@ struct bts_coder_node {
 /**
  * struct bts_coder - a pack that is being filled; one per CPU
  * @start:	the first byte of the encoded branches
- * @out:	where the next token will be stored
+ * @out:	the address at which the next token will be stored
  * @limit:	the last address at which an encoded branch may begin
  * @cur:	the node of the last branch
  * @run:	the number of predicted branches that are not encoded yet
  * @nr:		the number of branches in the pack
  * @nodes:	the number of nodes
- * @from:	where the first branch began, after bts_coder_end()
- * @to:		where the last branch led, after bts_coder_end()
+ * @from:	the origin of the first branch, after bts_coder_end()
+ * @to:		the target of the last branch, after bts_coder_end()
  * @edge:	finds the node of a branch
  * @call:	finds the node of a branch that began a few bytes before an address
  * @node:	the nodes

@@ -372,7 +372,7 @@ static void bts_pack_test_room(struct kunit *test)
 	}
 	for (size = BTS_PACK_WORST; size < 5 * BTS_PACK_WORST; size++)
 		pack_round_trip(test, size);
-	/* This pack uses its room to the last byte. */
+	/* This pack fills its room to the last byte. */
 	t->nr = 201;
 	KUNIT_EXPECT_EQ(test, pack_round_trip(test, BTS_PACK_WORST), 1U);
 	KUNIT_EXPECT_EQ(test, t->c.out - t->c.start, BTS_PACK_WORST);
@@ -489,7 +489,7 @@ static void bts_pack_test_max(struct kunit *test)
 	bts_pack_expect(test, bts_coder_end(&t->c), 0, i);
 }
 
-/* The code is the same whether branches are added one by one or together. */
+/* The coder writes the same bytes whether branches are added one by one or together. */
 static void bts_pack_test_add(struct kunit *test)
 {
 	struct pack_test *t = test->priv;

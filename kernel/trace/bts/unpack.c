@@ -196,7 +196,7 @@ static const u8 *bts_get_token(struct bts_decoder *d, const u8 *p)
 	return NULL;
 }
 
-/* Decode a token that the end of the code may cut off, from a copy padded with zeroes. */
+/* Near the end of the code, a token may be cut off, so decode a copy padded with zeroes. */
 static const u8 *bts_get_last_token(struct bts_decoder *d)
 {
 	u8 copy[BTS_TOKEN_MAX] = { 0 };
@@ -232,7 +232,7 @@ static bool bts_decode(struct bts_decoder *d)
  * @d:		the decoder, which need not be initialized
  * @code:	the encoded branches, which are not copied
  * @len:	the size of @code, including padding
- * @from:	where the first branch began
+ * @from:	the origin of the first branch
  * @nr:		the number of branches
  *
  * Context: any.

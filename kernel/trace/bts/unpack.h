@@ -17,7 +17,7 @@
  */
 #define BTS_PACK_FORMAT		1
 
-/* The message about a pack of another format. */
+/* The message about a pack in another format. */
 #define BTS_PACK_FOREIGN	"written by another tracer: format %u"
 
 /* The maximum number of branches in a pack, and the maximum number of nodes, including node 0. */
@@ -76,8 +76,8 @@ enum bts_target {
 
 /**
  * struct bts_node - a branch of the pack, and two branches that followed it
- * @from:	where the branch began
- * @to:		where the branch led
+ * @from:	the origin of the branch
+ * @to:		the target of the branch
  * @next:	the node of the latest branch that followed this branch
  * @other:	the node of the latest branch that followed this branch and is not @next
  */
@@ -90,8 +90,8 @@ struct bts_node {
 
 /**
  * struct bts_pair - a branch
- * @from:	where the branch began
- * @to:		where the branch led
+ * @from:	the origin of the branch
+ * @to:		the target of the branch
  */
 struct bts_pair {
 	u64	from;

@@ -2,9 +2,9 @@
 /*
  * Lend the Branch Trace Store (BTS) to a driver outside of perf
  *
- * BTS and PEBS share the Debug Store, which perf owns: ds.c in this folder maps the buffers into
- * the cpu_entry_area and sets DS_AREA on each CPU. A claim lends the BTS half of the Debug Store
- * to the driver in arch/x86/kernel/ds.c.
+ * BTS and PEBS share the Debug Store, which perf owns. ds.c in this folder maps the buffers into
+ * the cpu_entry_area and sets DS_AREA on each CPU. A claim lends the BTS half of the Debug Store to
+ * the driver in arch/x86/kernel/ds.c.
  */
 
 #include <linux/cpufeature.h>

@@ -22,7 +22,7 @@ extern char __ds_text_start[], __ds_text_end[];
  */
 
 /**
- * struct ds_bts_record - a taken branch, as the hardware stores it
+ * struct ds_bts_record - a taken branch, in the hardware's format
  * @from:	linear address of the branch, or of the instruction that an interrupt or exception
  *		has interrupted
  * @to:	linear address of the branch target
@@ -71,7 +71,7 @@ static inline bool ds_is_user(u64 addr)
 
 /* The causes of a drain, which reads out and empties the hardware's buffer. */
 enum ds_drain_cause {
-	DS_DRAIN_INTERRUPT,	/* the index reached the threshold */
+	DS_DRAIN_INTERRUPT,	/* the index has reached the threshold */
 	DS_DRAIN_SWITCH,	/* the CPU switches to another task */
 	DS_DRAIN_FLUSH,		/* another cause, for example a reader or new options */
 	DS_DRAIN_STOP,		/* recording ends */
@@ -138,7 +138,7 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
 bool ds_bts_off(void);
 void ds_bts_on(void);
 
-/* Do the same as ds_bts_off(). If the result is true, any code may run until ds_bts_resume(). */
+/* Do the same as ds_bts_off(). If this returns true, any code may run until ds_bts_resume(). */
 static __always_inline bool ds_bts_pause(void)
 {
 	if (!ds_bts_off())
@@ -147,7 +147,7 @@ static __always_inline bool ds_bts_pause(void)
 	return true;
 }
 
-/* Do the same as ds_bts_on(). Call this function only after ds_bts_pause() returned true. */
+/* Do the same as ds_bts_on(). Call this function only if ds_bts_pause() has returned true. */
 static __always_inline void ds_bts_resume(void)
 {
 	instrumentation_end();
