@@ -98,7 +98,7 @@ static __always_inline void bts_resume_maps(void)
 /*
  * If necessary, make a traced task wait until its trace has been read. Then show the mappings of
  * the task, unless they have been shown. If @regs is NULL, the caller is KVM's loop or io_uring,
- * which may hold locks and does not return to user mode now. So do nothing. The next drain makes
+ * which may hold locks and is not about to return to user mode. So do nothing. The next drain makes
  * the task call this function again. If TIF_NOTIFY_RESUME was set, resume_user_mode_work() calls
  * this function.
  * Context: process context, interrupts on; no lock held unless @regs is NULL.

@@ -31,7 +31,7 @@ enum tracer_sync_reason {
 	TRACER_SYNC_FLUSH,	/* the records are needed now, or the ring buffer has room again */
 	TRACER_SYNC_ON,		/* the ring buffer was switched on */
 	/* With the next three reasons, @cpu is always RING_BUFFER_ALL_CPUS */
-	TRACER_SYNC_OFF,	/* the ring buffer is about to go off (in a crash: all of them) */
+	TRACER_SYNC_OFF,	/* the ring buffer (in a crash: each) is about to be turned off */
 	TRACER_SYNC_POLL,	/* a reader finds no data in a poll() or a non-blocking read() */
 	TRACER_SYNC_TARGETS,	/* the PID sets or tracing_cpumask have changed */
 	/* With the next reason, @cpu is always the current CPU */

@@ -111,7 +111,7 @@ __ds_text bool ds_bts_off(void)
 	c->interrupted = false;
 	barrier();
 	WRITE_ONCE(c->busy, DS_BUSY);
-	/* From here on an NMI on this CPU does not touch the buffer. */
+	/* From here on, an NMI on this CPU does not touch the buffer. */
 	barrier();
 	if (c->ds) {
 		c->debugctl = ds_switch_off();
@@ -199,7 +199,7 @@ noinstr void __ds_bts_nmi_enter(void)
 }
 
 /*
- * End an NMI. exc_nmi() then returns to @ip, or starts again if another NMI came meanwhile.
+ * End an NMI. exc_nmi() then returns to @ip, or runs again if another NMI has come in the meantime.
  * Context: NMI, RCU does not watch.
  */
 noinstr void __ds_bts_nmi_leave(unsigned long ip)
@@ -275,7 +275,7 @@ static void ds_empty(struct ds_bts_cpu *c)
 	memset((void *)base, 0, end - base);
 	WRITE_ONCE(ds->bts_index, base);
 	c->end = base;
-	/* If the PMI came during this drain, it has nothing left to do, so clear @pmi. */
+	/* If the PMI came during this drain, its records are drained now, so clear @pmi. */
 	cmpxchg_local(&c->pmi, DS_PMI_SEEN, DS_PMI_NONE);
 }
 
@@ -450,7 +450,7 @@ void ds_bts_emergency_stop(void)
 
 /* A try may fail because of an NMI from another source or a wrong record (erratum AAJ122). */
 #define DS_PROBE_TRIES		8
-/* The maximum number of branches of a probe loop. The buffer has room for two such loops. */
+/* The maximum number of branches in a probe loop. Two loops fit into the buffer. */
 #define DS_PROBE_BRANCHES	1024
 #define DS_PROBE_THRESHOLD	4
 #define DS_PROBE_LATE		64
@@ -566,8 +566,8 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
  * ds_put_back - restore perf's BTS settings on this CPU
  * @c: the CPU's state
  *
- * Perf may then free the buffer. So this function clears TR even if something other than this
- * driver, for example a hypervisor, has set TR again.
+ * After this function, perf may free the buffer. So this function clears TR even if something other
+ * than this driver, for example a hypervisor, has set TR again.
  *
  * Context: This CPU; @busy is set.
  */

@@ -15,7 +15,7 @@
 #define DS_CTL_MASK	(DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS | DEBUGCTLMSR_BTINT | \
 			 DEBUGCTLMSR_BTS_OFF_OS | DEBUGCTLMSR_BTS_OFF_USR)
 
-/* This address means "none", because no instruction begins here. */
+/* This address means "none", because no instruction begins there. */
 #define DS_NOWHERE	ULONG_MAX
 
 /* Search at most this many records for an NMI's start, and as many again for its end. */

@@ -217,7 +217,7 @@ static bool ds_is_nmi_entry(u64 addr)
 static bool ds_is_entry_from(const struct ds_bts_cpu *c, const struct ds_bts_record *rec,
 			     unsigned long ip)
 {
-	/* With BTS_OFF_USR, the NMI's branch may be missing. Ignore entries from the kernel. */
+	/* With BTS_OFF_USR, the NMI's branch may be missing. Ignore branches from the kernel. */
 	if ((c->ctl & DEBUGCTLMSR_BTS_OFF_USR) && ds_is_user(ip) && !ds_is_user(rec->from))
 		return false;
 	return ds_is_nmi_entry(rec->to);

@@ -15,7 +15,7 @@
  *
  * Entries are held only while there is a reader (reader.c), tracing is on, and bts-block is set.
  * Entries of a task that cannot wait are not held, because otherwise all other targets would have
- * to wait while this task runs. An entry that finds no room and may not be held is dropped and
+ * to wait while this task runs. An entry that finds no room and must not be held is dropped and
  * counted. The file block.c makes tasks wait, and explains why the branches of a waiting task may
  * be dropped.
  *
