@@ -162,10 +162,10 @@ void bts_poll(void)
 /*
  * Sleep until the backlogs are empty. The ring buffer may then be almost full of formerly held
  * entries, so the branches that the task takes while it wakes up may be held. If these branches
- * reached the threshold at each wake-up, they would be drained and held before the task could
- * check again, so the task would wait for its own branches forever. Therefore, after BTS_SLEEPS
- * sleeps in one wait, the task's branches are dropped if there is no room. The task's non-branch
- * rows are still held, because each wake-up adds at most two rows.
+ * reached the threshold at each wake-up, they would be drained and held before the task checked
+ * again, and the task would wait for its own branches forever. Therefore, after BTS_SLEEPS sleeps
+ * in one wait, the task's branches are dropped if there is no room. The task's non-branch rows are
+ * still held, because each wake-up adds at most two rows.
  */
 static void bts_sleep(unsigned int *sleeps)
 {

@@ -60,10 +60,9 @@
  *	  no rcu_read_lock(), because interrupts are off. An instance that switches to another
  *	  tracer leaves the list, and is not reset or freed until a grace period has passed.
  *	- The options and bts_instance.tracing are written under trace_types_lock and read in any
- *	  context. After each such write, the writer calls ds_bts_update_all(), which interrupts
- *	  all CPUs and returns once every CPU uses the new value. There are two exceptions:
- *	  bts_sync_on() sets bts_instance.tracing, and bts_crash() clears it, without the lock and
- *	  in any context.
+ *	  context. After each write, the writer calls ds_bts_update_all(), which interrupts all CPUs
+ *	  and returns once every CPU uses the new value. There are two exceptions: bts_sync_on()
+ *	  sets bts_instance.tracing, and bts_crash() clears it, without the lock and in any context.
  *
  * Losses. Each loss is counted. When the ring buffer has room again, an entry about the loss
  * (struct bts_lost_entry) is written before any later branch. The causes are in enum

@@ -31,8 +31,8 @@ VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *
 }
 
 /*
- * Report whether @task is a target. At a task switch, use ftrace's decision on the next task, which
- * is stored for this CPU, because a look-up in the PID lists takes a lock and about a hundred
+ * Report whether @task is a target. At a task switch, use the decision on the next task that ftrace
+ * has stored for this CPU, because a look-up in the PID lists takes a lock and about a hundred
  * instructions. Context: preemption off.
  */
 VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *task)

@@ -21,15 +21,15 @@
  * that is in the list, the PID is removed from the list. No row is written for a task that does not
  * return to user space.
  *
- * In the trace, the row of a mapping must follow the branches that were taken before the mapping
- * was made, and precede the branches that were taken afterwards. So the DS buffer is drained
- * first, and nothing is recorded until the row is written. Recording can be paused only with
- * interrupts off, so __bts_resume_user() and bts_probe_mmap_exec() must not sleep. They write the
- * path into a per-CPU buffer, and look for the build ID only in the page cache, which usually
- * contains the beginning of a file that was just mapped. A process may have up to 65,530 mappings,
- * so each call of __bts_resume_user() handles at most BTS_VMAS of them. The first call handles no
- * mapping if another thread holds mmap_lock for writing. Before each further call,
- * bts_resume_lock() takes mmap_lock and may sleep, so that the call handles at least one mapping.
+ * In the trace, a mapping's row must separate the branches taken before the mapping was made from
+ * the branches taken afterwards. So the DS buffer is drained first, and nothing is recorded until
+ * the row is written. Recording can be paused only with interrupts off, so __bts_resume_user() and
+ * bts_probe_mmap_exec() must not sleep. These functions write the path into a per-CPU buffer, and
+ * look for the build ID only in the page cache, which usually contains the beginning of a file that
+ * was just mapped. A process may have up to 65,530 mappings, so each call of __bts_resume_user()
+ * handles at most BTS_VMAS of them. The first call handles no mapping if another thread holds
+ * mmap_lock for writing. Before each further call, bts_resume_lock() takes mmap_lock and may sleep,
+ * so that the call handles at least one mapping.
  *
  * The trace needs no rows for removed mappings. No code can be executed at an unmapped address, and
  * if two mappings overlap, the later mapping applies.
@@ -230,8 +230,8 @@ static void bts_map_end(void)
 }
 
 /*
- * Write the row of a mapping. If this fails because the ring buffer, or its part for this CPU, is
- * off, the rows of all mappings of the process will be written when the process is next traced.
+ * Write the row of a mapping. If the ring buffer, or its part for this CPU, is off, the rows of all
+ * mappings of the process will be written when the process is next traced.
  * Context: interrupts off, BTS off.
  */
 static void bts_deliver_map(struct bts_instance *b, const struct bts_map *m,

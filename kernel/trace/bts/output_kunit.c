@@ -3,9 +3,8 @@
  * KUnit tests of output.c: print entries of a persistent ring buffer that is damaged or was
  * written by another kernel
  *
- * To make an entry too short, a test reduces the iter.ent_size of a complete entry. The rest
- * of the entry stays in memory. So if output.c reads too far, it prints branches, and the test
- * fails even without KASAN.
+ * To make an entry too short, a test reduces iter.ent_size, but the rest of the entry stays in
+ * memory. So if output.c reads too far, it prints branches, and the test fails even without KASAN.
  */
 
 #include <kunit/test.h>

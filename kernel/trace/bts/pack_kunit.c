@@ -3,8 +3,8 @@
  * KUnit tests of the coder of packed branches: the decoder must return exactly the branches that
  * were encoded. The tests in unpack_kunit.c decode packs that no coder writes.
  *
- * In tools/tracing/bts/tests, both files of test cases are also built with a small replacement
- * for KUnit, so that the test cases can run on a host under the compiler's sanitizers.
+ * In tools/tracing/bts/tests, both files are also built with a small replacement for KUnit, so that
+ * the tests can run on a host under the compiler's sanitizers.
  */
 
 #include <linux/string.h>

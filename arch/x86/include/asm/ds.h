@@ -211,7 +211,7 @@ void __ds_bts_nmi_leave(unsigned long ip);
 
 /*
  * Call this when an NMI begins. This function switches BTS off if the NMI must drain, if the NMI
- * interrupts a drain, or if the records of a PMI were drained before the PMI comes. While BTS is
+ * interrupts a drain, or if a PMI is still to come, but its records have been drained. While BTS is
  * off, the branches of the NMI's handlers cannot raise the next interrupt.
  */
 static __always_inline void ds_bts_nmi_enter(void)
