@@ -10,7 +10,7 @@
  *	prog-52 [000]    15.241435: bts_pack:   entry_SYSCALL_64+0x46 -> do_syscall_64+0x0
  *
  * For each pack, trace-cmd prints the columns for task, CPU and time once, before it calls the
- * plugin. The plugin repeats these columns, including the time, in the pack's further rows.
+ * plugin. The plugin repeats these columns, including the time, in the pack's other rows.
  *
  * With the option "bts:lost", the plugin prints a row before a pack if branches are missing between
  * this pack and the CPU's previous pack. The sequence numbers of the packs show how many branches
@@ -44,7 +44,7 @@ struct tep_plugin_option TEP_PLUGIN_OPTIONS[] = {
 
 static struct bts_decoder decoder;
 
-/* For each CPU, the sequence number that its next branch should have, plus 1; 0 if unknown. */
+/* For each CPU, the expected sequence number of the next branch, plus 1; 0 if unknown. */
 static unsigned long long plugin_next[PLUGIN_CPUS];
 
 static bool plugin_shows_lost(void)
@@ -52,7 +52,7 @@ static bool plugin_shows_lost(void)
 	return TEP_PLUGIN_OPTIONS[0].set;
 }
 
-/* If the entry ends before its last field, print a message in its row and return false. */
+/* If the entry ends before its last field, print a message in the entry's row and return false. */
 static bool plugin_is_whole(struct trace_seq *s, struct tep_event *event,
 			    const struct tep_record *record)
 {
@@ -124,7 +124,7 @@ static void plugin_put_rows(struct trace_seq *s, struct tep_handle *tep, const c
 			 decoder.left);
 }
 
-/* Packs of the first tracer versions have no format field. Their format is BTS_PACK_FORMAT. */
+/* Packs of the first tracer versions lack the field "format". Their format is BTS_PACK_FORMAT. */
 static unsigned int plugin_format(struct tep_event *event, struct tep_record *record)
 {
 	unsigned long long format;

@@ -14,22 +14,21 @@
  *	bts_close(trace);
  *
  * bts_run() reads the trace once, and calls the program's callbacks for each branch, for each row
- * between branches, and for the beginning and the end of each call. The branches of a task are
- * reported in the order of execution, even if the task ran on several CPUs. The branches of
- * different tasks are reported in the order of their times.
+ * between branches, and at the beginning and end of each call. The branches of a task are reported
+ * in the order of execution, even if the task ran on several CPUs. The branches of different tasks
+ * are reported in the order of their times.
  *
- * Errors: A function that can fail returns 0 or a negative errno value. bts_error() returns a text
- * that describes the first failure. The library never prints a message or ends the program. If
- * memory runs out, the function returns -ENOMEM and may leak memory. After this failure, the
- * program can only close the trace.
+ * Errors: A function that can fail returns 0 or a negative errno value. bts_error() describes the
+ * first failure. The library never prints a message or ends the program. If memory runs out, the
+ * function returns -ENOMEM and may leak memory. After that, the program can only close the trace.
  *
  * Threads: Several threads may use different traces at the same time, but not the same trace. The
  * callbacks run in the thread that called bts_run(). Callbacks may call the functions below that
  * return names, lines, tasks and frames of the trace.
  *
  * Versions: Later versions may add constants to the enums, and members at the ends of the
- * structures. Therefore, a program must not create these structures itself. A program may create a
- * struct bts_place, because struct bts_place will not change.
+ * structures. Therefore, a program must not create these structures itself, except struct
+ * bts_place, which will not change.
  *
  * If the environment variable DEBUGINFOD_URLS contains servers, the library downloads missing debug
  * information from these servers.
@@ -47,7 +46,7 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/* Handles of an open trace, of a task, and of a function (or of code without a symbol). */
+/* Opaque handles: an open trace, a task, and a function (or code without a symbol). */
 struct bts_trace;
 struct bts_task;
 struct bts_sym;
@@ -59,7 +58,7 @@ struct bts_sym;
  * @BTS_JUMP:		jump
  * @BTS_JUMP_IND:	jump to an address in a register or in memory
  * @BTS_CALL:		call
- * @BTS_CALL_IND:	call of an address in a register or in memory
+ * @BTS_CALL_IND:	call to an address in a register or in memory
  * @BTS_RET:		return
  * @BTS_SYSCALL:	system call
  * @BTS_SYSRET:		exit from the kernel by sysret or sysexit
@@ -88,7 +87,7 @@ enum bts_kind {
  * struct bts_place - an address and its function
  * @addr:	address in memory; in a bts_total_fn, the address in one of the processes that
  *		executed this code
- * @object_addr: address according to the file's program headers; equal to @addr for the kernel
+ * @object_addr: link-time address in the file; equal to @addr for the kernel
  * @sym:	function; never NULL
  */
 struct bts_place {
@@ -109,7 +108,7 @@ struct bts_place {
 #define BTS_BRANCH_END		8
 
 /**
- * struct bts_branch - a branch, and the straight run that led to it
+ * struct bts_branch - a branch, and the straight run (code without a taken branch) before it
  * @time:	time in nanoseconds of the trace's clock; 0 in a bts_total_fn
  * @start:	beginning of the straight run (@to of the previous branch), or @from if unknown
  * @from:	the branch instruction; for an interrupt, the instruction that was not executed
@@ -120,8 +119,8 @@ struct bts_place {
  * @count:	number of executions of this straight run and branch so far. If the trace contains
  *		more than a million different branches, @count may restart from 1
  * @user:	value that the program stored for this straight run and branch; initially NULL.
- *		Processes that execute the same file share the value. When @count restarts, and
- *		after each call of a bts_total_fn for them, the library sets the value to NULL
+ *		Processes that execute the same file share the value. The library sets the value to
+ *		NULL when @count restarts, and after each call of a bts_total_fn
  */
 struct bts_branch {
 	uint64_t		time;
@@ -139,7 +138,7 @@ struct bts_branch {
  * enum bts_row_type - the type of a row between branches
  * @BTS_ROW_LOST:	branches were lost
  * @BTS_ROW_GAP:	branches of this task may be missing, because no path leads from the
- *			previous to the next branch, or because the CPU lost branches
+ *			previous branch to the next, or because the CPU lost branches
  * @BTS_ROW_DEPARTS:	the task leaves its CPU
  * @BTS_ROW_ARRIVES:	the task begins to run on a CPU
  * @BTS_ROW_MAP:	the process maps code
@@ -227,11 +226,11 @@ struct bts_frame {
 };
 
 /**
- * struct bts_totals - counts of the contents and the losses of a trace
+ * struct bts_totals - totals of a trace, including its losses
  * @branches:	number of branches that passed the filters for task, CPU and time
  * @tasks:	number of tasks that executed these branches
  * @switches:	number of switches from one task to another
- * @lost:	number of lost branches, without the losses of unknown size
+ * @lost:	number of lost branches, excluding losses of unknown size
  * @losses:	number of losses of unknown size
  * @gaps:	number of places where no path leads from a branch to the next branch
  * @no_code:	number of branches whose code is unknown
@@ -269,8 +268,8 @@ typedef void (*bts_total_fn)(void *ctx, struct bts_branch *branch);
  * @path:	path of a trace.dat file, or "-" for standard input; the directory PATH.archive is
  *		also read if it exists
  *
- * Return: 0 or a negative errno value. After a failure, bts_error() returns a text that describes
- * the failure, and the program must still call bts_close().
+ * Return: 0 or a negative errno value. After a failure, bts_error() describes the failure, and the
+ * program must still call bts_close().
  */
 int bts_open(struct bts_trace **trace, const char *path);
 
@@ -283,7 +282,7 @@ int bts_open(struct bts_trace **trace, const char *path);
 void bts_close(struct bts_trace *trace);
 
 /**
- * bts_error - return a text that describes the first failure
+ * bts_error - describe the first failure
  * @trace:	the trace, or NULL after bts_open() ran out of memory
  *
  * Return: "what: file: reason", or NULL if no function has failed.
@@ -373,7 +372,7 @@ void bts_on_progress(struct bts_trace *trace, bts_progress_fn fn);
 int bts_run(struct bts_trace *trace, void *ctx);
 
 /**
- * bts_totals - return the counts of the contents and the losses of a trace
+ * bts_totals - return the totals of a trace, including its losses
  * @trace:	the trace, after bts_run()
  *
  * Return: the counts.
@@ -385,8 +384,8 @@ const struct bts_totals *bts_totals(struct bts_trace *trace);
  * @trace:	the trace, after bts_run()
  * @json:	return the summary as a JSON object
  *
- * Return: a text that ends with a newline; NULL after a failure. The text is valid until the next
- * bts_bill() or bts_warning().
+ * Return: a string that ends with a newline; NULL after a failure. The string is valid until the
+ * next bts_bill() or bts_warning().
  */
 const char *bts_bill(struct bts_trace *trace, bool json);
 
@@ -394,7 +393,7 @@ const char *bts_bill(struct bts_trace *trace, bool json);
  * bts_warning - return a warning if a filter matches nothing in the trace
  * @trace:	the trace, after bts_run()
  *
- * Return: a text that is valid until the next bts_bill() or bts_warning(), or NULL.
+ * Return: the warning, valid until the next bts_bill() or bts_warning(); NULL if there is none.
  */
 const char *bts_warning(struct bts_trace *trace);
 
@@ -465,10 +464,10 @@ void bts_find(struct bts_trace *trace, const struct bts_task *task, uint64_t add
 /**
  * bts_place_text - convert a place to "function+0x12", "libfoo.so+0x1234" or its address
  * @place:	the place
- * @buffer:	where to store the text, with a terminating 0 byte
+ * @buffer:	where to store the string, with its terminating 0 byte
  * @size:	size of the buffer
  *
- * Return: the length of the full text. If this length is @size or more, the text was truncated.
+ * Return: the length of the full string. If this length is @size or more, the string was truncated.
  */
 size_t bts_place_text(const struct bts_place *place, char *buffer, size_t size);
 
@@ -488,8 +487,8 @@ int bts_line(struct bts_trace *trace, const struct bts_place *place, const char 
  * bts_inlined - find a function that is inlined at a place
  * @trace:	the trace
  * @place:	the place
- * @depth:	0 for the function that is inlined directly in the function of the place, 1 for the
- *		function that is inlined in the function of depth 0, and so on
+ * @depth:	0 for the outermost inlined function, 1 for the function that is inlined in it, and
+ *		so on
  *
  * Return: the inlined function; NULL if no function is inlined at this depth, or if memory runs
  * out.
@@ -542,7 +541,7 @@ const char *bts_sym_path(const struct bts_sym *sym);
  * bts_sym_addr - return the address of a function
  * @sym:	the function
  *
- * Return: the address in the file at which the function begins; 0 for code without a symbol.
+ * Return: the link-time address at which the function begins; 0 for code without a symbol.
  */
 uint64_t bts_sym_addr(const struct bts_sym *sym);
 
@@ -556,7 +555,7 @@ uint64_t bts_sym_addr(const struct bts_sym *sym);
 bool bts_sym_is(const struct bts_sym *sym, const char *name);
 
 /**
- * bts_sym_user - return the address of a pointer that the program can use for data about a function
+ * bts_sym_user - return the address of a function's pointer for the program's own data
  * @sym:	the function
  *
  * Return: the address of the pointer. The pointer is initially NULL.

@@ -64,8 +64,8 @@ static const struct subcommand *find_command(const char *name)
 }
 
 /*
- * For completion, print all commands if @name is NULL, the options of the command @name if @option
- * is NULL, and otherwise the kind of the argument of @option.
+ * For shell completion: if @name is NULL, print all commands; if @option is NULL, print the options
+ * of the command @name; otherwise, print the kind of argument that @option takes.
  */
 static int complete(const char *name, const char *option)
 {
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 		return msg_misuse(NULL, "%s: no such command", argv[1]);
 	if (command->run != cmd_tui)
 		terminal_guard();
-	/* This string becomes the command's argv[0], with which getopt() begins its messages. */
+	/* getopt() begins its messages with argv[0]. This string becomes the command's argv[0]. */
 	argv[1] = mem_format("bts %s", command->name);
 	if (command->run == cmd_record)
 		failure = RECORD_FAILED;

@@ -42,8 +42,8 @@ struct bts_trace {
 };
 
 /*
- * trace.c: call mem_try() with @run. If memory ran out in this call or in an earlier call, return
- * -ENOMEM, otherwise 0.
+ * trace.c: call @run with mem_try(), unless memory ran out earlier. Return -ENOMEM if memory ran
+ * out, otherwise 0.
  */
 int api_try(struct bts_trace *trace, void (*run)(void *arg), void *arg);
 

@@ -4,8 +4,8 @@
  * can then be read on another machine, or after the programs have changed.
  *
  * The pipeline (flow/pipeline.h) reads the trace, loads the programs and libraries, and checks
- * whether each file can be proved to be the recorded one. The header symbols/archive.h lists the
- * files of an archive.
+ * whether each file is provably the recorded one. The header symbols/archive.h lists the files of
+ * an archive.
  */
 #include <fcntl.h>
 #include <getopt.h>

@@ -139,7 +139,7 @@ struct bts_trace *command_trace(const struct options *o)
 
 	for (size_t i = 0; !ret && i < o->nr_given; i++)
 		ret = bts_set(trace, o->given[i].name, o->given[i].value);
-	/* Show no progress on a terminal to which the rows are printed. */
+	/* Do not show progress if the rows may appear on the same terminal. */
 	if (!ret && !terminal_shares_output())
 		bts_on_progress(trace, terminal_progress);
 	if (!ret)

@@ -28,7 +28,7 @@
 #include "lib/msg.h"
 #include "cmd.h"
 
-/* The values of options for which the help text contains no parsable list of values. */
+/* The values of options whose help text contains no list that can be parsed. */
 static const struct {
 	const char	*option;
 	const char	*values;
@@ -60,12 +60,12 @@ static void add(struct list *l, const char *name, const char *argument, const ch
 
 		if (strcmp(o->name, name))
 			continue;
-		/* Collect the values of an option that occurs twice, but no placeholders (TIME). */
+		/* If an option occurs again, add its value, unless it is a placeholder (TIME). */
 		if (!islower((unsigned char)*argument))
 			return;
 		o->argument = mem_format("%s|%s", before, argument);
 		free(before);
-		/* Drop the description, which applies only to the option's first value. */
+		/* The description applies only to the first value, so drop the description. */
 		*o->text = 0;
 		return;
 	}
@@ -143,7 +143,7 @@ static const char *argument_of(const struct list *l, const char *name)
 	return "";
 }
 
-/* Return the kind of argument that must follow @word, or "" if none must follow. */
+/* Return the kind of argument that must follow @word, or "" if no argument may follow. */
 static const char *argument_after(const struct list *l, const char *word)
 {
 	char name[] = "-?";
@@ -155,7 +155,7 @@ static const char *argument_after(const struct list *l, const char *word)
 		name[1] = *word;
 		argument = argument_of(l, name);
 	}
-	/* The rest of the word is the argument. */
+	/* If the word continues, its rest is the argument, so no argument follows. */
 	return *word && word[1] ? "" : argument;
 }
 

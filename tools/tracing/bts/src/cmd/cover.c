@@ -104,7 +104,7 @@ static bool comes_anew(const struct step *s, const char *file, unsigned int line
 	if (is_call(s) || (s->at_from.sym->object != s->at_to.sym->object &&
 			   s->kind != BRANCH_RET))
 		return true;
-	/* After a return, the line that contains the call continues. Look up this line. */
+	/* A return continues the line that contains the call, so look up that line. */
 	if (s->kind == BRANCH_RET)
 		from = s->at_to.addr - 1;
 	if (!object_line(s->at_to.sym->object, from, &old_file, &old_line))
@@ -215,7 +215,7 @@ static void clear_sums(struct cover *c)
 	tally_free(&c->insns);
 }
 
-/* Return the name of a test. In this name, lcov allows only letters, digits and underscores. */
+/* Return the name of a test. lcov allows only letters, digits and underscores in such names. */
 static char *test_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -59,7 +59,7 @@ struct module {
 	uint64_t		end;
 };
 
-/* If code belongs to no file and has no symbols, its base is the first instruction that ran. */
+/* If the code is neither in a file nor in the kernel, its base is the lowest executed address. */
 static uint64_t base_of(const struct object *o, uint64_t first)
 {
 	if (o->is_file)

@@ -177,7 +177,7 @@ int cmd_diff(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{}
 	};
-	/* The "-" makes getopt_long() return operands and --against in the order of argv. */
+	/* The "-" makes getopt_long() return the operands and --against in the order given. */
 	static const struct command command = {
 		.usage = usage, .shorts = "-an:h", .longs = longs,
 		.option = option, .operands = operands, .run = run,
