@@ -18,7 +18,7 @@
  * @usage:	the text of the help, without the common options
  * @print_usage: prints the whole help, in place of @usage, or NULL
  * @shorts:	the command's options for getopt_long(), including -h
- * @longs:	these options in their long form, including --help
+ * @longs:	the long forms of these options, including --help
  * @option:	handles an option, with its value in optarg. Returns STATUS_OK, or prints a message
  *		and returns STATUS_MISUSE. NULL if the command has no options
  * @rows:	the output is a list of rows, so the option --head is accepted
@@ -50,7 +50,7 @@ int command_main(const struct command *c, void *ctx, int argc, char **argv);
 
 /*
  * Store the operand, if there is one, in @operand. If @operand is NULL, the command takes no
- * operand. If arguments remain, print a message and return STATUS_MISUSE, otherwise STATUS_OK.
+ * operand. If arguments remain, print a message and return STATUS_MISUSE.
  */
 int command_operand(const char **operand, const char *command, int argc, char **argv);
 /* Store the trace's name in @trace. Reject "-", because the command needs a file with a name. */
@@ -58,7 +58,7 @@ int command_trace_name(const char **trace, const char *command, int argc, char *
 
 /*
  * Store the operand as the trace's name, unless the option -i has set the name. If other arguments
- * remain, print a message and return STATUS_MISUSE, otherwise STATUS_OK.
+ * remain, print a message and return STATUS_MISUSE.
  */
 int command_input(struct options *o, const char *command, int argc, char **argv);
 /*
@@ -66,9 +66,9 @@ int command_input(struct options *o, const char *command, int argc, char **argv)
  * and return STATUS_MISUSE.
  */
 int command_no_places(const struct options *o, const char *command);
-/* For commands that do not print rows: if --head is set, print a message, return STATUS_MISUSE. */
+/* For commands without rows: if --head is set, print a message and return STATUS_MISUSE. */
 int command_no_head(const struct options *o, const char *command);
-/* For commands with traces as operands: if -i is set, print a message, return STATUS_MISUSE. */
+/* For commands with trace operands: if -i is set, print a message and return STATUS_MISUSE. */
 int command_no_input(const struct options *o, const char *command);
 
 /* If the output (-o or --html) is one of the inputs, print a message and return STATUS_MISUSE. */
@@ -91,7 +91,7 @@ int print_failure(const char *path, int code, const char *text);
 
 /* Print the command's help, followed by the common options. */
 int command_usage(const char *text);
-/* Open @output, or use stdout if it is NULL. On failure, print a message and return NULL. */
+/* Open @output; NULL and "-" mean stdout. On failure, print a message and return NULL. */
 FILE *command_output(const char *output);
 /* Close the output, and print its size. Returns @status, or STATUS_FAILURE after a failure. */
 int command_output_close(FILE *out, const char *output, int status);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print the options of a command, for the completion scripts of the shells. The options are read
- * from the help text of the command:
+ * Print the options of a command, for the completion scripts of the shells. The options are parsed
+ * from the command's help text:
  *
  *	  -b, --by WHAT      function (default), edge, loop, line, dso
  *	                     -> -b <tab> function|edge|loop|line|dso <tab> function (default), ...

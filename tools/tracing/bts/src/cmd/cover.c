@@ -115,8 +115,8 @@ static bool comes_anew(const struct step *s, const char *file, unsigned int line
 }
 
 /*
- * Return how often the branch began a new execution of the line at its target. After an interrupt,
- * the line continues.
+ * Return how often the branch began a new execution of the line at its target. After the return
+ * from an interrupt, the interrupted line continues.
  */
 static uint64_t times_anew(const struct cover *c, const struct step *s, const char *file,
 			   unsigned int line)

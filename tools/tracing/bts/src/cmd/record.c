@@ -280,7 +280,7 @@ void recording_leave_archive(bool kept_old, const char *path)
 
 	if (kept_old)
 		archive_keep(path, old);
-	/* A directory without a vDSO is not an archive of bts, so do not remove it. */
+	/* A directory without a vDSO was not written by bts, so do not remove it. */
 	else if (archive_has(path, "vdso.so"))
 		archive_remove(path);
 	free(old);
@@ -315,7 +315,7 @@ char *recording_cmdlines(const struct names *names)
 	return text.data;
 }
 
-/* Return the texts of all CPUs' stats files, as a list that ends with NULL. */
+/* Return the contents of all CPUs' stats files, as a NULL-terminated list. */
 static char **cpu_stats(const struct instance *inst, int *nr_cpus)
 {
 	int nr = sysconf(_SC_NPROCESSORS_CONF), used = 0;

@@ -190,7 +190,7 @@ static int add_threads(struct perf_recording *rec, pid_t pid)
 	return ret;
 }
 
-/* Let the stopped threads continue. The file must be open, because it records their ends. */
+/* Let the stopped threads continue. The file must be open, to record when these threads end. */
 static void let_threads_go(struct perf_recording *rec)
 {
 	for (size_t i = 0; i < rec->threads.nr; i++) {
@@ -300,7 +300,7 @@ static int take_signals(struct perf_recording *rec)
 	return 0;
 }
 
-/* If exec() has failed in the child, read the error number from the pipe, and report the error. */
+/* If exec() failed in the child, read the error number from the pipe and report the error. */
 static int note_begin(struct perf_recording *rec)
 {
 	int error = 0;

@@ -379,7 +379,7 @@ static struct record_result result_of(struct vm_recording *rec)
 	if (!placed && WIFSIGNALED(rec->status))
 		msg_error("record", NULL, "signal %d killed the machine; there is no trace",
 			  WTERMSIG(rec->status));
-	/* In these cases, the status comes from bts inside the machine, not from the command. */
+	/* Here, the status comes from bts inside the machine, not from the command. */
 	if (!placed || rec->interrupted || status == RECORD_FAILED)
 		return (struct record_result){ .status = status };
 	return (struct record_result){ .wait_status = rec->status, .ended = true };

@@ -21,8 +21,8 @@ struct record_result record_with_perf(const struct record_options *options);
 struct record_result record_with_vm(const struct record_options *options);
 
 /*
- * Return a descriptor for the signals that end the recording and, with @children, for SIGCHLD.
- * Return -1 after a message.
+ * Return a signalfd for the signals that end the recording and, with @children, for SIGCHLD. On
+ * failure, print a message and return -1.
  */
 int recording_signals(bool children);
 /*
@@ -32,12 +32,12 @@ int recording_signals(bool children);
 void recording_leave_archive(bool kept_old, const char *path);
 /*
  * Make the archive of a finished trace, with the files that @user may read. @code is the kernel's
- * code at the start, or NULL. A device gets no archive.
+ * code at the start, or NULL. If the trace is not a regular file, make no archive.
  */
 void recording_save_archive(const struct writer *w, const char *path,
 			    const struct kernel_code *code, const struct names *names,
 			    uid_t user);
-/* Return a text with a line "PID NAME" for each task. The caller frees the text. */
+/* Return a string with a line "PID NAME" for each task. The caller frees the string. */
 char *recording_cmdlines(const struct names *names);
 /* Return the exit status of bts record for a recording that failed. */
 int recording_failure(const struct targets *targets);

@@ -42,7 +42,7 @@ struct replay {
 	uint64_t		head;
 	uint64_t		rows;
 	bool			found;		/* a call was shown */
-	/* The frame whose first line is not printed yet, and the frame's task. */
+	/* The frame whose first line has not been printed yet, and the frame's task. */
 	const struct bts_task	*pending;
 	struct bts_frame	pending_frame;
 };
@@ -206,7 +206,7 @@ static bool within_unwanted(const struct replay *r, const struct bts_task *t, un
 	return false;
 }
 
-/* Return a new frame's level, 0 if -F or -N hides the frame, or LEVEL_DEEP if -D hides it. */
+/* Return a new frame's level; 0 if -F or -N hides the frame; LEVEL_DEEP if -D hides the frame. */
 static uintptr_t new_level(const struct replay *r, const struct bts_task *t,
 			   const struct bts_frame *f)
 {

@@ -40,7 +40,7 @@ static const char *const by_names[] = { "function", "edge", "loop", "line", "dso
 
 #define NAMES_CACHED 1024
 
-/* The longest recording of --live, in seconds: a day. */
+/* The maximum duration of a recording with --live, in seconds (one day). */
 #define DELAY_MAX 86400
 
 struct top {
@@ -71,7 +71,7 @@ static struct tally_entry *tally_at(struct top *t, const void *a, uint64_t a_add
 	return tally_get(&t->tally, &key);
 }
 
-/* Return the same string for equal file names. Each compilation unit has its own copy of a name. */
+/* Return one pointer for equal file names. Each compilation unit has its own copy of a name. */
 static const char *one_name(struct top *t, const char *file)
 {
 	size_t at = ((uintptr_t)file >> 4) % NAMES_CACHED, i;

@@ -20,8 +20,8 @@
 
 /**
  * struct search - a search that begins at one position in each sequence
- * @far:	for each cost d, an array with the ends of the paths, as positions in @a, on the
- *		diagonals -d, -d + 2 ... d
+ * @far:	for each cost d, the positions in @a where the paths on the diagonals -d, -d + 2 ...
+ *		d end
  */
 struct search {
 	const uint64_t	*a;
@@ -57,8 +57,8 @@ static long begin_of(const struct search *s, long d, long k)
 }
 
 /*
- * Extend the paths, so that their cost is @d. Find the path that covers the most elements of both
- * sequences, and return its diagonal. Set *@done if a path reaches the end of both sequences.
+ * Extend the paths to cost @d. Find the path that covers the most elements of both sequences, and
+ * return its diagonal. Set *@done if a path reaches the end of both sequences.
  */
 static long one_more(struct search *s, long d, bool *done)
 {

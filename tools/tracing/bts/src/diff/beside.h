@@ -23,13 +23,13 @@ enum part_type {
 };
 
 /**
- * struct stretch - items that are equal in both runs, or contain only differences found earlier
+ * struct stretch - items that are equal in both runs, or contain only earlier differences
  * @first:	the first items
  * @last:	a ring buffer of the last items after @first
  * @nr:		total number of items
  * @insns:	instructions executed in each run
  * @branches:	branches taken in each run
- * @again:	the differences found earlier that occur again in the items
+ * @again:	the earlier differences that occur again in the items
  */
 struct stretch {
 	struct stretch_item {
@@ -45,7 +45,7 @@ struct stretch {
 };
 
 /**
- * struct apart - the items of a run at a difference
+ * struct apart - the items of one run at a difference
  * @nr:		number of items in @items, at most DIFFERENCE_ITEMS
  * @left_out:	number of items that are not in @items
  * @first:	the run's first branch that differs, or NONE

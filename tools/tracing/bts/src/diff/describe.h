@@ -54,9 +54,9 @@ struct find {
 	bool			too_deep;
 };
 
-/* Find the difference in the list, or add the difference. Return its number. */
+/* Find or add the range's difference in the list, and return the difference's number. */
 uint32_t describe(struct find *s, const struct range *r);
-/* The runs have not met since the last difference, so add the range to this difference. */
+/* Add the range to the last difference, because the runs have not met since. */
 void describe_more(struct find *s, const struct range *r);
 void path_push(struct find *s, uint32_t function);
 /* Set @tokens to the first branches that differ. Return how many equal elements precede them. */

@@ -11,9 +11,9 @@
  *	others		all other items are differences
  *
  * Before a difference, both runs take the same branches and continue at the same instruction.
- * Compare the addresses of each run's next branch. The run whose next branch has the higher address
- * has passed the branch at the lower address without taking it. The branch at the lower address is
- * the place of the difference. The runs meet where the branches of both runs are equal again.
+ * Compare the addresses of the runs' next branches. The run with the higher address has not taken
+ * the branch at the lower address. The latter branch is the place of the difference. The runs meet
+ * where the branches of both runs are equal again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -179,7 +179,7 @@ static void find_pair(struct find *s, const uint32_t nodes[2], const struct rest
 	s->depth--;
 }
 
-/* Compare a new pair, which has @times consecutive repetitions. */
+/* Compare a new pair of nodes, which both runs repeat @times times. */
 static void find_new_pair(struct find *s, const uint32_t nodes[2],
 			  const struct rest *const after[2], uint64_t times)
 {
@@ -385,9 +385,9 @@ static void strip_begin(struct find *s, struct range *r)
 }
 
 /*
- * While the last items of the two runs in @r are equal, move these items to @rests. If the last
- * items then differ only in their number of repetitions, move the smaller number of repetitions
- * from each of the two items to @cut.
+ * Move the equal items at the end of both runs in @r to @rests. If the items before them differ
+ * only in their number of repetitions, move the smaller number of repetitions from both items to
+ * @cut.
  */
 static void strip_end(const struct find *s, struct range *r, struct rest rests[4],
 		      struct item cut[2])

@@ -96,7 +96,7 @@ static void add_again(struct grown *g, struct body *b, uint64_t begin, uint32_t 
 
 /*
  * Add a call to the enclosing body. If filters hide all branches of the function itself, add only
- * the calls that the function makes. Otherwise, hidden branches could make two trees differ.
+ * the function's own calls, because hidden branches must not make two trees differ.
  */
 static void add_call(struct grown *g, struct body *around, const struct body *b, uint32_t node)
 {
@@ -273,7 +273,7 @@ static bool can_recall(struct grown *g, struct calls *c, const struct step *s)
 	return g->remembers && s->priv && !b->silent && !b->hidden;
 }
 
-/* Process a branch that leaves the innermost function, where the straight run began. */
+/* Process a branch out of the innermost function. The straight run began in this function. */
 static void leave_function(struct grown *g, struct calls *c, struct step *s)
 {
 	struct track *t = c->node;
@@ -320,7 +320,7 @@ static void take(struct grown *g, struct calls *c, struct step *s)
 
 static void feed(struct grown *g, struct calls *c, struct step *s);
 
-/* Stop recalling a call that repeats no earlier call, and process the branches of the call. */
+/* Stop recalling a call that repeats no earlier call. Process the call's branches one by one. */
 static void take_again(struct grown *g, struct calls *c)
 {
 	struct track *t = c->node;
@@ -389,7 +389,7 @@ static void end_recall(struct grown *g, struct calls *c)
 	recall_break(&t->recall);
 }
 
-/* Stop all recalls, because they contain pointers to the steps that the pipeline will free next. */
+/* Stop all recalls, because they point to steps that the pipeline frees next. */
 static void fold(void *ctx, struct step *s)
 {
 	struct grown *g = ctx;

@@ -13,7 +13,7 @@
 
 /**
  * struct track - a task, with its call tree
- * @order:	index of the task in a list of all tasks with a non-empty tree, sorted by first row
+ * @order:	index among the tasks with a non-empty tree, in the order of their first rows
  * @node:	the root of the call tree
  * @role:	the task's role in the program, see roles.c
  * @body:	collects the outermost calls
@@ -52,7 +52,7 @@ struct track {
  * @interrupts:	number of interrupts and page faults that are not compared
  * @resolved:	number of functions that the dynamic linker looked up
  * @kernel:	number of kernel branches that are not compared
- * @event:	called for each trace event, after track.call was updated; or NULL
+ * @event:	NULL, or called for each trace event, after track.call is updated
  * @ctx:	data of @event
  */
 struct grown {
@@ -76,7 +76,7 @@ struct grown {
 	bool		open;
 };
 
-/* Return STATUS_OK or STATUS_FAILURE. If g->open is set then, grown_free() must be called. */
+/* Return STATUS_OK or STATUS_FAILURE. If g->open is now set, call grown_free() at the end. */
 int grow(struct grown *g, const struct options *options);
 /* Close the trace. Return STATUS_OK or STATUS_FAILURE. */
 int grown_free(struct grown *g);

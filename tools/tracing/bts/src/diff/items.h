@@ -36,16 +36,16 @@ struct cursor {
 	size_t			room;
 };
 
-/* Return the items of a node. The caller frees them. */
+/* Return the items of a node. The caller frees the items. */
 struct item *items_of(const struct forest *f, uint32_t elem, size_t *nr);
-/* Copy the items. Replace each chunk by its items, and each short NODE_RUN by its iterations. */
+/* Copy the items, but replace chunks by their items, and short NODE_RUNs by their iterations. */
 struct item *items_expand(const struct forest *f, const struct item *items, size_t nr,
 			  size_t *nr_out);
 
 void cursor_init(struct cursor *c, const struct forest *f, const struct rest *rest);
 /* Return the next branch, or NONE at the end of the task. */
 uint32_t cursor_next(struct cursor *c);
-/* Skip equal elements, and count them in *@same. Set each token to the next branch or to NONE. */
+/* Skip equal elements, and count them in *@same. Store each cursor's next branch, or NONE. */
 void cursors_part(struct cursor *a, struct cursor *b, uint32_t *token_a, uint32_t *token_b,
 		  uint64_t *same);
 void cursor_free(struct cursor *c);

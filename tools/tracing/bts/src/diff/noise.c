@@ -94,7 +94,7 @@ static uint8_t noise_of(const struct function *fn)
 	if (!fn->runtime)
 		return 0;
 	name += strspn(name, "_");
-	/* Do not treat these functions as noise, because they call a function of the program. */
+	/* Do not treat these functions as noise, because they call back into the program. */
 	if (!strcmp(name, "pthread_once") || begins(name, "pthread_once_slow"))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)

@@ -150,7 +150,7 @@ static void put_table(struct page_task *t)
 	fputs("</table>\n", t->p->out);
 }
 
-/* Return the straight run that leads to the difference in both traces, or NULL if there is none. */
+/* Return the straight run before the difference if it is the same in both runs, or NULL. */
 static const struct token *common_run(const struct page *p, const struct part *part,
 				      const struct difference *d)
 {
@@ -179,8 +179,8 @@ static struct place after_place(const struct difference *d)
 }
 
 /*
- * If the two runs meet in the middle of a straight run of @side, write the instructions before this
- * place. Start at @begin or, if @begin is NULL, at the start of the straight run.
+ * If the two runs meet in the middle of a straight run of @side, write its instructions before the
+ * meeting point, from @begin or, if @begin is NULL, from the start of the straight run.
  */
 static void put_last_run(struct page_task *t, struct rows *r, const struct part *part,
 			 unsigned int side, const struct place *begin)

@@ -23,7 +23,7 @@ static const char *base_name(const char *path)
 	return base ? base + 1 : path;
 }
 
-/* Report whether a row may be written. If only one row is left, write a remark to that row. */
+/* Report whether a row may be written. Use the last row to say that more code is not shown. */
 static bool has_room(struct page *p)
 {
 	if (!p->left)

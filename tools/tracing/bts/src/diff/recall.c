@@ -281,7 +281,7 @@ void recall_fail(struct recall *r)
 {
 	r->site = 0;
 	r->nr_log = r->begin;
-	/* If the log was emptied during the call, reduce @base, too. */
+	/* If the log was emptied during the call, @base is now too high. */
 	if (r->base > r->begin)
 		r->base = r->begin;
 }

@@ -46,12 +46,12 @@ struct recall {
 };
 
 /**
- * struct pending - a call that has not returned; "the body" is that of its caller
+ * struct pending - a call that has not returned; a member of its caller's struct body
  * @token:	the call, or NONE
  * @begin:	index of the call's first branch in the log
  * @ret:	the return address
- * @node:	if @nodes is not 0, the last node that was added to the body
- * @nodes:	the number of nodes added to the body since the call
+ * @node:	the last node that was added to the caller's body; valid if @nodes is not 0
+ * @nodes:	the number of nodes added to the caller's body since the call
  */
 struct pending {
 	uint32_t	token;

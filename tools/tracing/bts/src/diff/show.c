@@ -92,7 +92,7 @@ void side_text(char *buffer, size_t size, const struct comparison *c,
 		 s->calls ? "; calls " : "", s->calls ? s->calls : "");
 }
 
-/* Return a text such as "once" or "12 times". */
+/* Return a string such as "once" or "12 times". */
 static const char *times_text(char *buffer, size_t size, uint64_t times)
 {
 	if (times == 1)

@@ -60,7 +60,7 @@ struct suspects {
 void suspects_add_path(struct suspects *s, bool failed, char *path);
 /* Read all traces, and rank the outcomes of branches. Return STATUS_OK or STATUS_FAILURE. */
 int suspects_find(struct suspects *s, const struct options *options);
-/* Return a text such as "main+0x12 (main.c:4) -> main+0x1f". The caller frees the text. */
+/* Return a string such as "main+0x12 (main.c:4) -> main+0x1f". The caller frees the string. */
 char *suspect_text(const struct suspects *s, const struct suspect *x);
 void suspects_show(const struct suspects *s, unsigned long rows, FILE *out);
 void suspects_show_json(const struct suspects *s, FILE *out);

@@ -2,9 +2,9 @@
 /*
  * Build call trees in which equal subtrees are stored once (hash-consing).
  *
- * This saves memory, and lets a comparison of two runs skip equal nodes at once. Subtrees are equal
- * if their first straight runs and all their branches are equal. Therefore, equal subtrees execute
- * the same instructions.
+ * Shared subtrees save memory, and let a comparison of two runs skip equal nodes at once. Subtrees
+ * are equal if their first straight runs and all their branches are equal. Therefore, equal
+ * subtrees execute the same instructions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static uint32_t object_number(struct forest *f, struct object *o)
 	return i + 1;
 }
 
-/* Return a unique number for a pair of places. @from and @to identify objects; @to may be 0. */
+/* Return a unique number for a pair of places. @from and @to are object numbers; @to may be 0. */
 static uint32_t place_number(struct forest *f, uint32_t from, uint64_t from_addr, uint32_t to,
 			     uint64_t to_addr)
 {

@@ -188,7 +188,7 @@ static inline bool same_elems(const uint32_t *a, const uint32_t *b, uint32_t nr)
 	return !nr;
 }
 
-/* Return a key. Equal elements have the same key. */
+/* Return a key for aligning elements. Tokens of equal branches have the same key. */
 static inline uint32_t elem_key(const struct forest *f, uint32_t elem)
 {
 	return is_node(elem) ? elem : f->tokens[elem].same;

@@ -8,7 +8,7 @@
  * is also an edge. BTS does not record predictions, so the number of mispredictions is 0. BOLT only
  * uses edges inside a file, so edges between files are left out. Edges that begin or end in the
  * kernel, in a PLT stub, in code without symbols, or in code that is in no file are left out, too.
- * The counts of edges with equal names and offsets are added.
+ * The counts of edges with equal names and offsets are added up.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static int by_linked(const void *left, const void *right)
 	return order ? order : (a > b) - (a < b);
 }
 
-/* Return a number for each of o->syms. Local functions of the same name are numbered from 1. */
+/* Number the local functions of each name in o->syms, from 1. Other functions get 0. */
 static unsigned int *local_numbers(const struct object *o)
 {
 	const struct sym **list = mem_alloc(o->nr_syms * sizeof(*list));

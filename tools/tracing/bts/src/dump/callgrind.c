@@ -8,7 +8,7 @@
  *	calls=100 30		number of calls, the callee's line
  *	14 90000 12000		line of the call, instructions and branches until the return
  *
- * Lines are in the function's file or, after an fi= line, in the file that this line names.
+ * Line numbers refer to the function's file or, after an fi= line, to the file named there.
  *
  * The costs of lines are sums over all executed straight runs (struct step). The numbers of calls
  * come from the call stacks (struct calls). All numbers are exact counts, not samples.
@@ -102,8 +102,8 @@ static int by_object(const struct object *a, const struct object *b)
 }
 
 /*
- * Sort by object and address, so that the output depends only on the trace. Sort equal functions by
- * pointer, so that the lines of each function stay together. A caller may be NULL.
+ * Sort by object, address and name, so that the output depends only on the trace. Sort otherwise
+ * equal functions by pointer, so that each function's lines stay together. A caller may be NULL.
  */
 static int by_function(const struct sym *a, const struct sym *b)
 {

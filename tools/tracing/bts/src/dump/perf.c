@@ -288,7 +288,7 @@ static bool add_map(struct perf_dump *p, const struct task *t, const struct perf
 	return true;
 }
 
-/* Write a mapping record for the file's segment that contains @addr, unless perf has it. */
+/* Write a mapping record for the segment at @addr, unless this record was written before. */
 static void describe(struct perf_dump *p, struct task *t, uint64_t ts, uint64_t addr,
 		     const struct place *place)
 {
@@ -340,7 +340,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 	};
 	if (!comm_known(t))
 		put_comm(p, t, ts);
-	/* If the tag is unchanged, the mappings were written, and no mapping was covered since. */
+	/* If the tag is unchanged, the mappings have been written and not been covered since. */
 	if ((uintptr_t)s->priv != described(p, t)) {
 		describe(p, t, ts, r.from, &s->at_from);
 		describe(p, t, ts, r.to, &s->at_to);

@@ -52,7 +52,7 @@ enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 
 #define MESSAGE_MAX	2048
 
-/* Collect a message in memory, because the message's length must be written first. */
+/* Collect each message in memory, because its length must be written before it. */
 struct message {
 	size_t	used;
 	char	bytes[MESSAGE_MAX];

@@ -266,7 +266,7 @@ static void print_branch_offset(const struct profile *p, uint64_t from, uint64_t
 	print_branch(p, offset_of(p, from), offset_of(p, to), count);
 }
 
-/* Between the runs and the branches, print 0 as the size of the section for single addresses. */
+/* The section for single addresses, between runs and branches, is empty, so print its size 0. */
 void dump_autofdo_end(struct dump *d)
 {
 	struct profile *p = d->sums;

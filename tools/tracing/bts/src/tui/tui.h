@@ -87,7 +87,7 @@ struct tui {
 /* tree.c: fill and free the trees and sums of a trace. The caller of tui_read() sets t->marks. */
 int tui_read(struct tui *t, const char *path, const struct options *options);
 void tui_free(struct tui *t);
-/* Return the next or the previous visible node, or NODE_NONE if there is no such node. */
+/* Return the next or the previous visible node, or NODE_NONE if there is none. */
 uint32_t tree_after(const struct tree *tree, uint32_t node);
 uint32_t tree_before(const struct tree *tree, uint32_t node);
 /* Make the node visible. */
@@ -96,9 +96,9 @@ void tree_show(struct tree *tree, uint32_t node);
 uint32_t tree_search(const struct tree *tree, uint32_t from, const char *text);
 
 /*
- * Return the next difference after node @from or, with @back, the previous difference, or NODE_NONE
- * if there is no such difference. To find the first difference, pass NODE_NONE as @from. To find
- * the last difference with @back, pass the number of nodes as @from.
+ * Return the first difference after node @from or, with @back, the last difference before it.
+ * Return NODE_NONE if there is none. To search the whole tree, set @from to NODE_NONE or, with
+ * @back, to the number of nodes.
  */
 uint32_t tree_difference(const struct tree *tree, uint32_t from, bool back);
 

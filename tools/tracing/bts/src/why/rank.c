@@ -20,7 +20,7 @@
 
 /*
  * The maximum number of different successful calls to compare with the failed call. If there are
- * more, only the latest are compared, because old calls often differ in more than the check.
+ * more, only the latest are compared, because earlier calls often differ in more than the check.
  */
 #define GOODS_MAX	256
 
@@ -138,9 +138,9 @@ static bool has_reason(const struct ranking *r, const struct condition *c)
 }
 
 /*
- * Add the conditions that follow a difference, because one of them may be the failing check. The
- * check may be in code that only the failed call executed. The check may also be in a caller that
- * tests the return value of the function that contains the difference.
+ * Add later conditions with is_foreign_load(), because one of them may be the failing check. The
+ * check may be in code that only the failed call executed, or in a caller that tests the return
+ * value of the function that contains the difference.
  */
 static void add_foreign(struct ranking *r, struct history *h)
 {

@@ -11,9 +11,8 @@
  *	if (flags & ~ALLOWED)
  *		goto out;
  *
- * The executed code is decoded to find the conditional jumps, and the instructions that loaded the
- * error number. The trace does not contain jumps that were not taken, but decoding finds these
- * jumps.
+ * The trace contains neither the jumps that were not taken, nor the loads of the error number.
+ * Decoding the executed code finds both.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +43,7 @@ static bool ends_in_panic(struct object *o, uint64_t addr)
 	return kind == INSN_CALL && !strcmp(object_sym(o, target)->name, "__stack_chk_fail");
 }
 
-/* Check that @place is in the function of the call. A straight run may leave the function. */
+/* Check that @place is in the function of the call, because a straight run may leave it. */
 static bool is_own(const struct trail *t, uint32_t activation, const struct place *place)
 {
 	const struct sym *own = t->forest->functions[t->activations[activation].function].sym;
