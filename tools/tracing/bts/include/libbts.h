@@ -30,7 +30,7 @@
  * structures. Therefore, a program must not create these structures itself, except struct
  * bts_place, which will not change.
  *
- * If the environment variable DEBUGINFOD_URLS contains servers, the library downloads missing debug
+ * If the environment variable DEBUGINFOD_URLS lists servers, the library downloads missing debug
  * information from these servers.
  */
 #ifndef LIBBTS_H

@@ -4,7 +4,7 @@
  *
  *	pcs	"file+0x1234 count" for each instruction that ran
  *	drcov	DynamoRIO's format: a table of files, then blocks (offset, size, file), for
- *		Lighthouse and other plugins of disassemblers
+ *		disassembler plugins such as Lighthouse
  *
  * The addresses in pcs are virtual addresses, as in the file's program headers. The offsets in
  * drcov are relative to the first page of the file's image or, for the kernel, to its first symbol

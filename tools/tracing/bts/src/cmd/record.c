@@ -88,7 +88,7 @@ int recording_signals(bool children)
 	if (children)
 		sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	/* Background jobs ignore SIGINT. Accept it, so that kill -INT ends the recording. */
+	/* Background jobs ignore SIGINT. Restore SIGINT, so that kill -INT ends the recording. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
@@ -254,8 +254,8 @@ static void wait_for_held(const struct record *rec)
 }
 
 /*
- * Stop tracing the tasks that still run. Otherwise, their last branches would be dropped when
- * tracing is switched off. Read the tasks' PIDs from the tracer, because function-fork may have
+ * Before tracing is switched off, stop tracing the tasks that still run. Otherwise, the tasks' last
+ * branches would be dropped. Read the tasks' PIDs from the tracer, because function-fork may have
  * added tasks.
  */
 static int stop_tracing(const struct record *rec)
@@ -445,8 +445,8 @@ static int write_file(struct record *rec)
 }
 
 /*
- * Start the next file. Switch the instance that records mappings off and on, so that it records all
- * mappings again.
+ * Start the next file. Restart the instance that records mappings, so that the new file gets all
+ * mappings, too.
  */
 static int rearm(struct record *rec)
 {

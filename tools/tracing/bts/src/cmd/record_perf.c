@@ -153,7 +153,7 @@ static void wait_for_threads(struct perf_recording *rec, struct threads *all)
 	}
 }
 
-/* Stop the threads that are not in the list yet. Return true if there was a new thread. */
+/* Stop the threads that are not in the list yet. Return true if there were any. */
 static bool stop_threads(struct perf_recording *rec, struct threads *all, pid_t pid)
 {
 	char *dir = mem_format("/proc/%d/task", pid);
@@ -348,9 +348,9 @@ static struct pollfd *poll_set(const struct perf_recording *rec, size_t *nr)
 }
 
 /*
- * Return the timeout for poll(). Each ring belongs to the event of one task. After this task has
- * ended, poll() returns POLLHUP for the ring at once, although other tasks still write into the
- * ring. So exclude such a ring from poll(), and read the ring after each timeout.
+ * Exclude the rings of ended tasks from poll(), and return the timeout after which to read these
+ * rings. After a task has ended, poll() returns POLLHUP for the task's ring at once, although other
+ * tasks still write into the ring.
  */
 static int leave_ended(struct pollfd *fds, size_t rings)
 {

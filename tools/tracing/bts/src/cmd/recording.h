@@ -41,7 +41,7 @@ void recording_save_archive(const struct writer *w, const char *path,
 char *recording_cmdlines(const struct names *names);
 /* Return the exit status of bts record for a recording that failed. */
 int recording_failure(const struct targets *targets);
-/* Report how the command ended, unless it returned 0. */
+/* Report how the command ended, unless its exit status is 0. */
 void recording_report_end(const struct record_options *options, const struct targets *targets);
 
 #endif

@@ -161,7 +161,7 @@ static void fold_run(struct top *t, const struct step *s)
 	} else if (t->by == BY_LOOP) {
 		fold_loop(t, s);
 	} else {
-		/* If the whole step is in one function, add all its instructions at once. */
+		/* If the whole step is in one function, add the step's instructions at once. */
 		if (t->by != BY_LINE && !t->pipe.inlines && s->at_start.sym == s->at_from.sym)
 			place_entry(t, s->at_from.sym, s->at_from.addr)->insns +=
 				s->count * s->insns;

@@ -66,7 +66,7 @@ bool range_meets(const struct forest *f, const struct range *r, uint32_t tokens[
 	       elem_key(f, tokens[0]) == elem_key(f, tokens[1]);
 }
 
-/* Set d->place. Return which run (0 or 1) took the branch at d->place, or 2 if both runs did. */
+/* Set d->place. Return the run (0 or 1) that took the branch at d->place, or 2 for both runs. */
 static unsigned int set_place(struct find *s, struct difference *d)
 {
 	const struct token *t[2] = {};

@@ -305,7 +305,7 @@ static uint64_t *keys_of(const struct find *s, const struct range *r, unsigned i
 	return keys;
 }
 
-/* The alignment found no match in this range. Pair items of the same shape(), and compare them. */
+/* Handle a range in which no items match: pair items of the same shape(), and compare the pairs. */
 static void gap(struct find *s, const struct range *r)
 {
 	uint64_t *keys[2];

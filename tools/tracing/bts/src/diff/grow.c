@@ -233,7 +233,7 @@ static bool is_noise(struct grown *g, struct calls *c, const struct step *s)
 	return true;
 }
 
-/* Process a call, and store it in the body of its caller (see struct pending). */
+/* Process a call, and store the call in the caller's body (see struct pending). */
 static void take_call(struct calls *c, struct step *s)
 {
 	struct track *t = c->node;

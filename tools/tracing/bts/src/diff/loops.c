@@ -26,7 +26,7 @@
 #define CHUNK_MASK	63
 /* Search only the last SEARCH_MAX elements for a loop's first instruction. */
 #define SEARCH_MAX	512
-/* When a body is emptied, a sequence with room for at most this many elements keeps its memory. */
+/* When a body is emptied, sequences with room for more elements than this are freed. */
 #define ROOM_KEPT	64
 
 static void more_room(struct seq *s)
@@ -269,7 +269,7 @@ void body_end(struct forest *f, struct body *b)
 		close_level(f, b);
 }
 
-/* Free the memory of a long sequence, because a run with many tasks has thousands of bodies. */
+/* Free the memory of a long sequence, because a run with many tasks needs thousands of bodies. */
 static void trim(struct seq *s)
 {
 	if (s->room <= ROOM_KEPT)

@@ -81,7 +81,7 @@ struct body {
 void body_add(struct forest *f, struct body *b, uint32_t elem);
 /* End all loops in a body. Afterwards, levels[0].now contains all elements of the function. */
 void body_end(struct forest *f, struct body *b);
-/* Empty a body, but keep a part of its memory. */
+/* Empty a body for reuse. Keep the memory of short sequences. */
 void body_reset(struct body *b);
 void body_free(struct body *b);
 

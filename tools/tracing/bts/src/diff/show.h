@@ -31,9 +31,9 @@ void route_difference(struct route *r, const struct forest *f, const struct diff
 bool tasks_differ(const struct compared *c);
 /* Write a title such as "sort-37 and sort-42: 5 differences". */
 void task_text(char *buffer, size_t size, const struct compared *task);
-/* Return lines with remarks about the comparison of the tasks. The caller frees the text. */
+/* Return remarks on the comparison of the tasks, one a line. The caller frees the string. */
 char *task_notes(const struct comparison *c, const struct compared *task);
-/* Return a summary of what was not compared, such as interrupts. The caller frees the text. */
+/* Return a summary of what was not compared, such as interrupts. The caller frees the string. */
 char *noise_text(const struct comparison *c);
 /* Write "sort.c:123", or "" if the line is unknown. */
 void line_text(char *buffer, size_t size, const struct place *place);
@@ -42,7 +42,7 @@ void place_with_line(char *buffer, size_t size, const struct place *place);
 /* Write what a run does at the difference, such as "jumps to main+0x12 (main.c:4)". */
 void way_text(char *buffer, size_t size, const struct comparison *c,
 	      const struct difference *d, unsigned int side);
-/* Write the same as way_text(), and add the instruction count and the called functions. */
+/* Like way_text(), but add the instruction count and the called functions. */
 void side_text(char *buffer, size_t size, const struct comparison *c,
 	       const struct difference *d, unsigned int side);
 /* Write "main+0x12 (main.c:4): the loop runs once in A, 2 times in B". */

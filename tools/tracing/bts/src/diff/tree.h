@@ -111,7 +111,7 @@ struct memory;
 
 /**
  * struct forest - the nodes of all runs
- * @slots:	a hash table of indexes into @nodes, plus 1
+ * @slots:	a hash table with 1 + the index of each node in @nodes
  * @recent:	a cache of nodes, indexed by a hash of a few elements; useful because most calls
  *		repeat a recent call
  * @places:	maps branches and places to numbers

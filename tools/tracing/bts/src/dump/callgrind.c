@@ -126,7 +126,7 @@ static int by_line(const void *left, const void *right)
 	if (!order && l->key.b != r->key.b)
 		order = strcmp(l->key.b, r->key.b);
 	order = order ? order : by_number(l->key.a_addr, r->key.a_addr);
-	/* If a file's name is in memory several times, a line of the file has several sums. */
+	/* If a file's name is in memory several times, each line of the file has several sums. */
 	order = order ? order : by_number(l->insns, r->insns);
 	return order ? order : by_number(l->branches, r->branches);
 }
@@ -149,7 +149,7 @@ static void print_sym(FILE *out, const char *prefix, const struct sym *sym)
 		*prefix ? "cfi" : "fl", file, prefix, sym->name);
 }
 
-/* If the following lines are in another file, @next, print its name. */
+/* If the following lines are in another file (@next), print that file's name. */
 static void change_file(FILE *out, const char **file, const char *next)
 {
 	if (strcmp(*file, next))

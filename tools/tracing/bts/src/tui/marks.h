@@ -39,8 +39,8 @@ struct marks {
 };
 
 /**
- * struct marker - the differences of a task that the current pass over the trace has not reached
- * @next:	the first of these differences
+ * struct marker - the remaining differences of a task, during a pass over its trace
+ * @next:	the first remaining difference
  * @end:	the end of the task's differences
  * @calls:	number of the task's counted calls so far
  */

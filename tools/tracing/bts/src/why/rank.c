@@ -34,7 +34,7 @@ static uint64_t foreign(const struct differences *d)
 	return sum;
 }
 
-/* Add @node to the list of compared nodes. Return false if it is already in the list. */
+/* Add @node to the list of compared nodes. Return false if the list already contains @node. */
 static bool add_node(uint32_t *nodes, unsigned int *nr, uint32_t node)
 {
 	for (unsigned int i = 0; i < *nr; i++)

@@ -27,7 +27,7 @@ static struct place place_of(const struct reason *reason)
 	return reason->condition ? reason->condition->place : reason->difference->place;
 }
 
-/* List the functions of a call and of its outer calls, outermost first. Return their number. */
+/* List the functions of a call and its outer calls, outermost first. Return the list's length. */
 static uint32_t callers_of(const struct trail *t, uint32_t activation,
 			   uint32_t functions[CALLERS_MAX], bool *cut)
 {
@@ -50,7 +50,7 @@ static uint32_t callers_of(const struct trail *t, uint32_t activation,
 	return nr;
 }
 
-/* List the functions that lead to the reason's place, outermost first. Return their number. */
+/* List the functions that lead to the reason's place, outermost first. Return the list's length. */
 static uint32_t calls_to(const struct ranking *r, const struct reason *reason,
 			 uint32_t functions[CALLERS_MAX], bool *cut)
 {
