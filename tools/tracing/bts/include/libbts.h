@@ -375,7 +375,7 @@ int bts_run(struct bts_trace *trace, void *ctx);
  * bts_totals - return the totals of a trace, including its losses
  * @trace:	the trace, after bts_run()
  *
- * Return: the counts.
+ * Return: the totals.
  */
 const struct bts_totals *bts_totals(struct bts_trace *trace);
 
@@ -555,7 +555,7 @@ uint64_t bts_sym_addr(const struct bts_sym *sym);
 bool bts_sym_is(const struct bts_sym *sym, const char *name);
 
 /**
- * bts_sym_user - return the address of a function's pointer for the program's own data
+ * bts_sym_user - return the address of a pointer that the program can set for a function
  * @sym:	the function
  *
  * Return: the address of the pointer. The pointer is initially NULL.

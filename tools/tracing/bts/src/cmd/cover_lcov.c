@@ -111,7 +111,7 @@ static void add_object(struct cover *c, struct items *all, struct object *o)
 	const char *file;
 	unsigned int line;
 
-	/* Look up any address, because the first lookup reads the object's line table. */
+	/* Look up an arbitrary address, which makes the object read its line table. */
 	object_line(o, 0, &file, &line);
 	for (size_t i = 0; i < o->nr_lines; i++)
 		if (o->lines[i].file && o->lines[i].line)

@@ -7,7 +7,7 @@
  *		disassembler plugins such as Lighthouse
  *
  * The addresses in pcs are virtual addresses, as in the file's program headers. The offsets in
- * drcov are relative to the first page of the file's image or, for the kernel, to its first symbol
+ * drcov are relative to the first page of the file's image or, for the kernel, to the first symbol
  * (_text).
  */
 #include <stdlib.h>

@@ -128,7 +128,7 @@ static void stop_on_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGHUP };
 	/*
-	 * Let the kernel restart an interrupted write() to a pipe, because stdio would drop the
+	 * Let the kernel restart an interrupted write() to a pipe. Otherwise, stdio would drop the
 	 * output. If nobody reads the pipe, a second signal ends bts.
 	 */
 	struct sigaction action = { .sa_handler = stop, .sa_flags = SA_RESTART | SA_RESETHAND };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Write calls over time in Perfetto's own format. The file is a sequence of packets, each of which
- * is a protobuf message (protos/perfetto/trace/trace_packet.proto in Perfetto's source). The
- * programs ui.perfetto.dev and trace_processor read this format faster than JSON, and the file is
- * less than half as large as the JSON file.
+ * is a protobuf message (protos/perfetto/trace/trace_packet.proto in Perfetto's source).
+ * ui.perfetto.dev and trace_processor read this format faster than JSON, and the file is less than
+ * half as large.
  *
  *	TracePacket	{ timestamp, sequence, flags, interned_data, track_event or _descriptor }
  *	track_event	{ type, track, name as a number, instructions and branches }
