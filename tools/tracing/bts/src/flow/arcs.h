@@ -14,8 +14,8 @@
  * struct arcs - the number and cost of calls from function to function
  * @tally:	the sums of each pair of functions. The key contains the callee (a), the caller (b)
  *		and the address of the call (b_addr, 0 unless @sites). Instructions and branches
- *		include those of the callee's calls; in a recursion, only those of the outermost
- *		call are added
+ *		include the callee's own calls; if a function calls itself, they are added only for
+ *		its outermost call
  * @sites:	count calls separately for each address from which they are made
  * @wanted:	count only calls from or to functions with this name; if NULL, count all calls
  */

@@ -7,18 +7,17 @@
  *			setjmp(). If several live frames match, guess the innermost frame to which
  *			no longjmp() has led yet. (Error handlers are nested, so each longjmp()
  *			leads further out.) The frame may be on another stack. If frames on several
- *			stacks match, guess the current stack. But if the matching frame there calls
- *			longjmp() itself, guess another stack, because coroutines may switch stacks
- *			with longjmp()
+ *			stacks match, guess the current stack, unless its matching frame calls
+ *			longjmp() itself, because coroutines may switch stacks with longjmp()
  *	exception	leads to a landing pad. Choose the innermost frame whose current call has
  *			this landing pad in the table of call sites (lsda.c)
  *	stack switch	leads to a return address on a stack that the task has left. If several
- *			stacks contain this address, guess the stack that has the fewest frames
- *			inside the frame with this address. If several stacks have the fewest, guess
- *			the one that the task left longest ago, because schedulers are often fair.
- *			If a later ret disproves the guess, correct() moves the frames. A new stack
- *			begins if a function that switches stacks (roles.c) branches to an unknown
- *			frame, or if a ret leads to the start of a function
+ *			stacks contain this address, guess the stack on which the fewest frames
+ *			would end. If this number is the same, guess the stack that the task left
+ *			longest ago, because schedulers are often fair. If a later ret disproves the
+ *			guess, correct() moves the frames. A new stack begins if a function that
+ *			switches stacks (roles.c) branches to an unknown frame, or if a ret leads to
+ *			the start of a function
  */
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +78,7 @@ static struct point *find_point(const struct stack *stack, uint64_t addr, unsign
 	return best;
 }
 
-/* Report whether the frame that called setjmp() is now calling longjmp() itself. */
+/* Report whether the function that called setjmp() is now calling longjmp() itself. */
 static bool calls_longjmp(const struct calls *c, const struct point *p)
 {
 	const struct stack *now = &c->now;

@@ -13,24 +13,24 @@
  *	syscall, interrupt	adds a frame, which ends when the kernel returns. If the kernel
  *			returns to the start of a function instead of the interrupted code, this
  *			function is a signal handler, and a frame is added for it. If a program was
- *			mapped during the system call, it was exec(), so all stacks end
+ *			mapped during the system call, the system call was exec(), so all stacks end
  *	rt_sigreturn	ends the innermost handler. The program may continue at any address,
  *			because the handler may have changed the saved address
  *
  * A ret from the outermost function leads to a function that was called before the trace began and
- * is now the outermost function. For any other unexplained ret or indirect jump, the guess is that
- * it leads to the innermost frame of the function at the branch target.
+ * is now the outermost function. Any other unexplained ret or indirect jump is assumed to lead to
+ * the innermost frame of the function at the branch target.
  *
  * After a gap, a loss or hidden branches (for example, if --cpu hides other CPUs), the next
- * straight run shows the current function. If this function is on the stack, the frames inside its
- * frame end. Otherwise, a frame is added for it, and the next matching ret corrects the stack. In
- * both cases, the stack is a guess. If the branch into the kernel is lost, the branch out of it
- * ends only the kernel's frames. If the branch out of the kernel is missing, the next run in user
- * space ends the kernel's frames.
+ * straight run shows the current function. If the function is on the stack, the frames inside its
+ * frame end. Otherwise, a frame is added for the function, and the next matching ret corrects the
+ * stack. In both cases, the stack is a guess. If the branch into the kernel is lost, the branch out
+ * of the kernel ends only the kernel's frames. If the branch out of the kernel is lost, the next
+ * run in user space ends the kernel's frames.
  *
  * If inlined functions are shown, their frames are on top of the frame of the function that
- * contains their code. Each straight run replaces the inlined frames with those of its own code.
- * The rules above ignore inlined frames.
+ * contains their code. For each straight run, these frames are replaced. The rules above ignore
+ * inlined frames.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void do_call(struct calls *c, const struct step *s)
 {
 	struct frame *f;
 
-	/* Ignore the call in "call 1f; 1: pop", with which a function reads its own address. */
+	/* Ignore the call in "call 1f; 1: pop", by which a function reads its own address. */
 	if (s->length && s->to == s->from + s->length)
 		return;
 	push(c, FRAME_CALL, s->at_to.sym, &s->at_from, s->from + s->length);
@@ -110,7 +110,7 @@ static void jump_to(struct calls *c, const struct step *s, bool leaves)
 		push(c, FRAME_TAIL, sym, &s->at_from, top->ret);
 		calls_top(c)->approx = approx;
 	}
-	/* A jump to nameless code may come from a switch statement, so count no guess. */
+	/* A jump to nameless code may come from a switch statement, so it is not a guess. */
 	if (leaves && !is_kernel(s->to) && (i >= 0 || !sym->nameless))
 		guess(c);
 }
@@ -166,7 +166,7 @@ static void do_odd_ret(struct calls *c, const struct step *s)
 	bool user = !is_kernel(s->to);
 	int64_t i;
 
-	/* A signal handler returns. It has no frame if the branch into the handler was lost. */
+	/* A signal handler returns. The handler has no frame if the branch into it was lost. */
 	if (user && code_ends_handler(s->at_to.sym->object, s->at_to.addr)) {
 		jump_to(c, s, false);
 		return;
@@ -230,14 +230,14 @@ static void do_entry(struct calls *c, const struct step *s, enum frame_kind kind
 		c->exec = false;
 }
 
-/* To restart a system call, the kernel returns to the call, two bytes before the frame's @ret. */
+/* To restart a system call, the kernel returns to its instruction, two bytes before @ret. */
 static bool resumes_at(const struct frame *f, uint64_t to)
 {
 	return returns_to(f, to) || (f->kind == FRAME_SYSCALL && to == f->ret - 2) ||
 	       (f->approx && to == f->ret);
 }
 
-/* Return the index of the innermost handler (that returns to @to, unless @to is 0), or -1. */
+/* Return the index of the innermost handler that returns to @to (0: to any address), or -1. */
 static int64_t find_handler(const struct calls *c, uint64_t to)
 {
 	int64_t i = (int64_t)c->now.depth - 1;

@@ -70,7 +70,7 @@ struct calls_ops {
 	/*
 	 * Called if a later branch shows that the frame @f belongs to another stack. The frame is
 	 * detached from its stack, and then attached to the other stack. During both callbacks, @f
-	 * is the innermost frame of calls->now. Do not count a second call.
+	 * is the innermost frame of calls->now. Do not count the call of @f again.
 	 */
 	void	(*detach)(struct calls *c, struct frame *f);
 	void	(*attach)(struct calls *c, struct frame *f);

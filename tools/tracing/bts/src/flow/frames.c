@@ -167,7 +167,7 @@ void guess(struct calls *c)
 		c->ops->guess(c);
 }
 
-/* Exclude from the frames' counts what the task has executed on other stacks. */
+/* Do not count what the task executed on other stacks since it left the stack @s. */
 static void skip_counts(struct calls *c, const struct stack *s)
 {
 	for (uint32_t i = 0; i < c->now.depth; i++) {

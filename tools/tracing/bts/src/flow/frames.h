@@ -14,7 +14,7 @@
  * @addr:	the return address, to which longjmp() leads
  * @serial:	frame.serial of the calling frame
  * @index:	index of the calling frame
- * @used:	since this call, longjmp() has led to @addr
+ * @used:	longjmp() has led to @addr since this call
  */
 struct point {
 	uint64_t	addr;
@@ -30,7 +30,7 @@ void pop(struct calls *c);
 void pop_to(struct calls *c, uint32_t depth);
 /*
  * Replace the inlined frames on top with frames for @in and the inlined calls that contain @in. If
- * @in is NULL, only remove them.
+ * @in is NULL, only remove the inlined frames.
  */
 void set_inlined(struct calls *c, const struct inlined *in, const struct place *site);
 /* Report whether @sym is the frame's function or a part of that function. */

@@ -6,8 +6,8 @@
  *	stream of CPU 1 ---+--------> tasks --------------> table --> consumer
  *	stream of CPU 2 --'
  *
- * A task runs on one CPU at a time, and its branches are written to the CPU's stream before it
- * moves to another CPU. The idle tasks of all CPUs have PID 0, but are different tasks (see
+ * A task runs on one CPU at a time, and its branches are written to the CPU's stream before the
+ * task moves to another CPU. The idle tasks of all CPUs have PID 0, but are different tasks (see
  * task_get()). So merging the streams by time puts the branches of each task in order. The branches
  * of a batch are delivered until another stream has an older entry.
  *
@@ -26,7 +26,7 @@
 #include "symbols/code.h"
 #include "private.h"
 
-/* The maximum number of steps in the table. The consumer's fold() gets a full table. */
+/* The maximum number of steps in the table. A full table is passed to the consumer's fold(). */
 #define STEPS_MAX	(1U << 20)
 
 /* If the code is unknown, a straight run is assumed to be at most this long. */
@@ -106,8 +106,8 @@ enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME };
 
 /*
  * If only one side (user space or the kernel) is recorded, missing branches on the other side are
- * not a gap. The hardware's filter also removes either all branches into the kernel or all branches
- * out of it. Without the branches out of the kernel, there is no gap, because the address at which
+ * not a gap. The hardware's filter also removes all branches into the kernel or all branches out of
+ * the kernel. Without the branches out of the kernel, there is no gap, because the address at which
  * the program continues is known. Without the branches into the kernel, there is a gap, because the
  * address at which the program entered the kernel is unknown.
  */
@@ -190,7 +190,7 @@ static struct step *new_step(struct pipe_private *v, uint32_t space, const struc
 	return s;
 }
 
-/* Report whether the address has this meaning in only one process. */
+/* Report whether other processes may use the address for something else. */
 static bool is_own(uint64_t addr, const struct spot *spot)
 {
 	return !is_kernel(addr) && spot->file == FILE_NONE;
@@ -412,8 +412,7 @@ static uint64_t head_time(struct pipe_stream *s)
 
 /*
  * Return the stream with the oldest entry. Set *@limit to the oldest time in the other streams. If
- * only mappings of a flight recorder remain, return NULL, because they are newer than the last
- * branch.
+ * only a flight recorder's mappings remain, return NULL, because no branch follows them.
  */
 static struct pipe_stream *oldest(struct pipe_private *v, uint64_t *limit)
 {
@@ -541,7 +540,7 @@ int pipe_run(struct pipe *p)
 	if (start_streams(v))
 		failed = run_streams(v) < 0;
 	pipe_stop(v);
-	/* If its thread ran out of memory, a stream ended too early, so fail. */
+	/* If the thread of a stream ran out of memory, the stream ended too early, so fail. */
 	if (stream_failed(v))
 		mem_fail();
 	forget_steps(v);

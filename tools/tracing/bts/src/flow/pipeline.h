@@ -54,7 +54,7 @@ enum branch_kind {
 
 extern const char *const branch_kind_names[BRANCH_KINDS];
 
-/* A resolved address: @addr as the file of @sym numbers addresses, and @sym, never NULL. */
+/* A resolved address: a function (never NULL), and the address in the function's object. */
 struct place {
 	struct sym	*sym;
 	uint64_t	addr;
@@ -72,13 +72,13 @@ enum {
 /**
  * struct step - a straight run, and the branch at its end
  *
- * Processes that map the same file share its steps. So @start, @from and @to contain, for code in a
- * file, an address that is the same in all processes. pipe_addr() returns the address in a process.
+ * Processes that map the same file share its steps. So for code in a file, @start, @from and @to
+ * are the same in all processes. pipe_addr() converts them to addresses in a process.
  *
  * @start:	address at which the run begins
  * @from:	address of the branch instruction
  * @to:		address to which the branch leads
- * @next:	the step that followed this step last time, and probably follows again
+ * @next:	the step that followed this step last time, and will probably follow again
  * @count:	number of times that the step was taken
  * @diverted:	how often the kernel continued at @to, although it had interrupted code elsewhere
  * @at_start:	the place of @start; with STEP_GAP, the same as @at_from
@@ -116,7 +116,7 @@ struct space;
 
 /**
  * struct task - a task of the trace
- * @tgid:	PID of the task's process; until a row states this PID, a guess or @pid
+ * @tgid:	PID of the task's process; until a row contains this PID, @pid or a guess
  * @comm:	current name of the task
  * @cpu:	current or last CPU of the task
  * @idle_cpu:	if @pid is 0, the CPU of this idle task; otherwise 0
@@ -256,7 +256,7 @@ void options_free(struct options *o);
  * @tasks:	tasks that took these branches
  * @switches:	switches from one task to another
  * @losses:	lost branches, by cause
- * @gaps:	branches to which the code before them cannot have led
+ * @gaps:	branches that the code before them cannot have reached
  * @blind:	branches whose code is not available
  * @guessed:	number of guesses in call stacks; 0 if the command does not follow calls
  * @bytes:	size of the trace data in the file
@@ -370,7 +370,7 @@ uint64_t step_calls(const struct pipe *p, const struct step *s);
  * false for other rows, or if the filters exclude the step.
  */
 bool pipe_signal(struct pipe *p, struct task *task, const struct row *row, struct step *s);
-/* Return the function inlined at @addr or, if none or p->inlines is not set, @sym. */
+/* Return the function inlined at @addr. If there is none, or if !p->inlines, return @sym. */
 struct sym *code_of(const struct pipe *p, struct sym *sym, uint64_t addr);
 /* entries.c: call @enter for each inlined function that the run or branch of a step enters. */
 typedef void (*step_enter_fn)(void *ctx, struct sym *inlined);

@@ -87,7 +87,7 @@ void pipe_stop(struct pipe_private *v);
 /* rows.c: handle non-branch rows. */
 int pipe_other(struct pipe_private *v, struct batch *b);
 int pipe_row(struct pipe_private *v, struct task *t, const struct row *row);
-/* Report a gap if the task's last or new CPU has lost branches that may be the task's. */
+/* Report a gap if the task's last or new CPU may have lost branches of the task. */
 int task_lost(struct pipe_private *v, struct task *t, int cpu, uint64_t ts);
 
 /* pipeline.c: return the step whose run leads from @start to the branch. */

@@ -5,12 +5,12 @@
  * A new mapping replaces the parts of older mappings that it overlaps. The trace need not report
  * munmap(), because unmapped code is not executed. If another library or program is mapped at an
  * address, old steps must keep their meaning. A shared address (space.h) always means the same
- * place in the same file. If a step contains another address, its key includes the number of the
- * space. A new mapping changes this number, so that old steps with such addresses are no longer
- * found.
+ * place in the same file. If a step contains an address that is not shared, the step's key includes
+ * the number of the space. A new mapping changes this number, so that old steps with such addresses
+ * are no longer found.
  *
  * A space has a bias for each file. To check its guess at the next step, the pipeline adds the bias
- * to the step's shared addresses, and compares the sums with the branch, without a look-up of the
+ * to the step's shared addresses, and compares the sums with the branch, without looking up the
  * mapping. So a bias is valid only while the space maps at least the range of the file that the
  * first process mapped.
  */

@@ -19,10 +19,10 @@
 #define SHARED_SIZE	(1ULL << 45)
 #define SHARED_MAX	1024
 
-/* FILE_NONE: the address is not shared. FILE_SLOW: it is shared, but needs a look-up. */
+/* FILE_NONE: the address is not shared. FILE_SLOW: the address is shared, but must be looked up. */
 enum { FILE_NONE, FILE_SLOW, FILE_FIRST };
 
-/* The bias of a file that is not mapped, or of whose mapping a part was replaced. */
+/* The bias of a file that is not mapped, or no longer completely mapped. */
 #define BIAS_NONE	(1ULL << 62)
 
 /**
@@ -55,7 +55,7 @@ struct map {
  * struct space - the mappings of a process
  * @id:		a number that changes whenever an address may have got a new meaning
  * @maps:	the mappings, sorted, without overlap
- * @missed:	since the last change of @id, an address was looked up but not found
+ * @missed:	an address was looked up but not found since @id last changed
  * @biases:	for each file, the number to add to shared addresses to get the process's addresses
  */
 struct space {

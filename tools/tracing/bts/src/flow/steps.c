@@ -173,7 +173,7 @@ static enum branch_kind kind_without_code(const struct step *s)
 	return BRANCH_UNKNOWN;
 }
 
-/* Return the kind of an instruction that the kernel replaced after the branch: jump or call. */
+/* Return the kind of an instruction that the kernel has replaced since the branch. */
 static enum branch_kind kind_patched(struct step *s)
 {
 	s->length = 5;
