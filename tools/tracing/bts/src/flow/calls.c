@@ -29,7 +29,7 @@
  * run in user space ends the kernel's frames.
  *
  * If inlined functions are shown, their frames are on top of the frame of the function that
- * contains their code. For each straight run, these frames are replaced. The rules above ignore
+ * contains their code. These frames are replaced for each straight run. The rules above ignore
  * inlined frames.
  */
 #include <stdlib.h>
@@ -110,7 +110,7 @@ static void jump_to(struct calls *c, const struct step *s, bool leaves)
 		push(c, FRAME_TAIL, sym, &s->at_from, top->ret);
 		calls_top(c)->approx = approx;
 	}
-	/* A jump to nameless code may come from a switch statement, so it is not a guess. */
+	/* A jump to nameless code may come from a switch statement, so do not count a guess. */
 	if (leaves && !is_kernel(s->to) && (i >= 0 || !sym->nameless))
 		guess(c);
 }
@@ -230,7 +230,7 @@ static void do_entry(struct calls *c, const struct step *s, enum frame_kind kind
 		c->exec = false;
 }
 
-/* To restart a system call, the kernel returns to its instruction, two bytes before @ret. */
+/* To restart a system call, the kernel returns to the syscall instruction: @ret minus 2. */
 static bool resumes_at(const struct frame *f, uint64_t to)
 {
 	return returns_to(f, to) || (f->kind == FRAME_SYSCALL && to == f->ret - 2) ||

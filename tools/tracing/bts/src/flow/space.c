@@ -195,7 +195,7 @@ uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t ad
 
 /* --- Mapping ------------------------------------------------------------------------ */
 
-/* Unmap the range of @map. Report whether an old mapping in it had another object or bias. */
+/* Unmap the range of @map. Report whether an old mapping there had another object or bias. */
 static bool cut(const struct spaces *all, struct space *s, const struct map *map)
 {
 	bool other = false;

@@ -4,8 +4,8 @@
  *
  * A trace does not contain the contents of memory. So gdb can only read the read-only segments of
  * files, which contain code and constants. As in the process, the segments are extended to whole
- * pages, because gdb reads memory in whole cache lines. If gdb could not read a whole line at the
- * end of a segment, it would be a hundred times slower.
+ * pages, because gdb reads whole lines of its memory cache. If gdb cannot read the whole line at
+ * the end of a segment, gdb is a hundred times slower.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static bool same_image(const struct gdb_image *a, const struct gdb_image *b)
 
 /*
  * Remove the images whose addresses a new image uses. The trace does not report that a file was
- * unmapped, so only the new image shows this.
+ * unmapped, so only a new image at its addresses shows this.
  */
 static void remove_replaced(struct gdb_session *g, const struct gdb_image *new)
 {

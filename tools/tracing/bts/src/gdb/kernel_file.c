@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Create an ELF file for gdb from the kernel's symbols in the trace and the kernel's code in the
- * archive. gdb needs this file, because it only shows code that is in a section of a file. The file
- * contains:
+ * archive. gdb needs this file, because gdb only shows code that is in a section of a file. The
+ * file contains:
  *
  *	ELF header | section headers | .symtab | .strtab | names of sections
  *

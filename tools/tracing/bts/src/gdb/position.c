@@ -2,7 +2,7 @@
 /*
  * Find the place at which the run ends for gdb. The place is the end of the trace, a given time, or
  * the last event with a given name. The place is stored as the number of branches and rows before
- * the place, because this number does not change from pass to pass.
+ * the place, because this number is the same in both passes over the trace.
  *
  * gdb sees only one process. Unless the user chooses a process, gdb sees the process that ran last
  * before the place. Idle tasks are never shown, because PID 0 means "any process" to gdb.

@@ -6,7 +6,7 @@
  * A row for the mapping of the vDSO shows that exec() has replaced all mappings, so all mappings
  * that existed before exec() are removed. If exec() has started another program, earlier blocks are
  * dropped, because gdb can only handle one program. (The kernel also reports all mappings when
- * recording continues after a pause. Then the program has not changed.)
+ * recording continues after a pause. In this case, the program has not changed.)
  */
 #include <stdlib.h>
 #include <string.h>

@@ -306,7 +306,7 @@ static void resume(struct server *s, const char *text)
 	reply_stop(s, "replaylog:end;");
 }
 
-/* Accept breakpoints (types 0 and 1), because gdb itself detects hits. Reject watchpoints. */
+/* Accept breakpoints (types 0 and 1), because gdb itself detects them. Reject watchpoints. */
 static void breakpoint(struct server *s, const char *text)
 {
 	reply(s, *text == '0' || *text == '1' ? "OK" : "");
@@ -324,7 +324,7 @@ static void empty(struct server *s, const char *text)
 	reply(s, "");
 }
 
-/* Call @answer of the first entry with whose @text the packet begins. */
+/* Find the first entry whose @text is a prefix of the packet, and call its @answer. */
 static const struct {
 	const char	*text;
 	void		(*answer)(struct server *s, const char *rest);

@@ -18,8 +18,8 @@
 
 /*
  * Print a name as an XML attribute. Replace control characters and bytes that are not valid UTF-8,
- * because gdb would reject the whole document. The kernel truncates the names of tasks to 15 bytes,
- * possibly in the middle of a character.
+ * because gdb rejects a document that contains them. The kernel truncates the names of tasks to 15
+ * bytes, possibly in the middle of a character.
  */
 static void print_name(FILE *out, const char *name)
 {

@@ -54,9 +54,9 @@ int archive_put(const char *trace, const char *name, const void *data, size_t si
 int archive_copy(const char *trace, const char *name, const char *from, int flags);
 
 /*
- * Return why a JIT compiler's file, which any user can create, must not be saved, or NULL if it may
- * be saved: its owner must be root, this user or @user, and it must have last changed before the
- * time @until (in seconds).
+ * Any user can create the files of a JIT compiler. So a file may be saved only if its owner is
+ * root, this user or @user, and if it last changed before the time @until (in seconds). Return NULL
+ * or, if the file must not be saved, the reason.
  */
 const char *archive_doubt(const struct stat *st, uid_t user, int64_t until);
 /*

@@ -165,9 +165,9 @@ bool code_patchable(struct object *o, uint64_t addr)
 }
 
 /*
- * Compilers load a constant with "mov" or, if the register already contains 0, with "add". They
- * load -1 also with "or". If the register contains -1, they may use "and". For "add" and "and",
- * ignore operands such as -16, which aligns an address, and -17, which clears a bit.
+ * Compilers load a constant with "mov", with "add" (if the register already contains 0) or with
+ * "and" (if it contains -1). They also use "or" to load -1. For "add" and "and", ignore operands
+ * such as -16, which aligns an address, and -17, which clears a bit.
  */
 static bool is_load(const struct insn *insn, int32_t number)
 {

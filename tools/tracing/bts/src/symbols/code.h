@@ -60,13 +60,13 @@ bool code_patchable(struct object *o, uint64_t addr);
 
 /*
  * Return the address of the first system call that the code at @addr reaches without taking a jump.
- * Return 0 if it reaches none.
+ * Return 0 if there is no such system call.
  */
 uint64_t code_system_call(struct object *o, uint64_t addr);
 
 /* Report whether the system call at the address is rt_sigreturn() or sigreturn(). */
 bool code_is_sigreturn(struct object *o, uint64_t addr);
-/* Report whether the code at the address ends a signal handler: rt_sigreturn(), sigreturn(). */
+/* Report whether the code at the address ends a signal handler by (rt_)sigreturn(). */
 bool code_ends_handler(struct object *o, uint64_t addr);
 
 /* Report whether the instruction at the address loads or stores the constant @number. */

@@ -84,8 +84,8 @@ static bool has_lines(Elf *elf)
 }
 
 /*
- * Find the file with the debug information, but do not read it, because its size may be gigabytes.
- * Call this function after read_module(), which finds the build ID of the module.
+ * Find the file with the debug information, but do not read it, because the file may be gigabytes
+ * in size. Call this function after read_module(), which finds the build ID of the module.
  */
 static void find_lines(struct object *o, Dwfl_Module *module, Elf *elf, const char *path)
 {

@@ -2,8 +2,8 @@
 /*
  * Read the inlined calls from DWARF.
  *
- * The first look-up in an object reads all its inlined calls. Their address ranges are nested. They
- * are converted to spans, which are sorted by address and do not overlap:
+ * The first look-up in an object reads all its inlined calls. The address ranges of the calls are
+ * nested. They are converted to spans, which are sorted by address and do not overlap:
  *
  *	main()		[------------------------------]
  *	outer()		      [------------------]
@@ -24,7 +24,7 @@
 #include "dwarf.h"
 #include "inlines.h"
 
-/* The DIEs of a unit nest less deeply, unless the file is damaged. */
+/* The maximum depth of nested DIEs. Only a damaged file has a greater depth. */
 #define NESTING_MAX	256
 
 struct span {

@@ -6,10 +6,10 @@
  *	jit-PID.dump		perf's jitdump, in any directory, with names and code. The program
  *				maps this file with PROT_EXEC, so the trace contains its path
  *
- * The files describe memory that is not mapped from a binary: anonymous memory, [heap], memfd. They
- * are read at the first look-up of an address in such memory. If the program has reused memory,
- * functions overlap; then the function latest in the file is used. The files are not trusted,
- * because another user may have written them.
+ * The files describe memory that is not mapped from a binary: anonymous memory, [heap], memfd. The
+ * files are read at the first look-up of an address in such memory. If the program has reused
+ * memory, functions overlap, and the function that is last in the file is used. The files are not
+ * trusted, because another user may have written them.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -84,7 +84,7 @@ static struct load *add_load(struct loads *all)
 	return &all->list[all->nr++];
 }
 
-/* Sort by address. At the same address, put the function that is latest in the file first. */
+/* Sort by address. At the same address, put the newest function (the last in the file) first. */
 static int compare(const void *left, const void *right)
 {
 	const struct load *a = left, *b = right;

@@ -141,7 +141,7 @@ static uint64_t kcore_offset(int kcore, uint64_t addr, uint64_t *length)
 	return 0;
 }
 
-/* Bytes that cannot be read remain 0, as kcore itself shows them. */
+/* Bytes that cannot be read remain 0. (kcore itself also returns 0 for such bytes.) */
 static void read_piece(int kcore, struct piece *piece)
 {
 	piece->bytes = mem_zalloc(piece->to - piece->from, 1);

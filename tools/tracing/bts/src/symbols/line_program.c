@@ -113,7 +113,7 @@ static void begin_sequence(struct program *p)
 	p->row = (struct line_row) { .file = 1, .line = 1 };
 }
 
-/* Advance the address as the special opcode @opcode says and, if @line is true, the line. */
+/* Advance the address (and, if @line is true, the line) by the step that @opcode encodes. */
 static void advance(struct program *p, uint8_t opcode, bool line)
 {
 	uint8_t by = opcode - p->opcode_base;

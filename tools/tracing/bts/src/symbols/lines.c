@@ -60,7 +60,7 @@ bool is_code(const struct object *o, uint64_t addr)
 	if (!addr)
 		return false;
 	addr += o->debug_bias;
-	/* The kernel's segments contain only the saved code, so accept all of its addresses. */
+	/* The kernel's segments contain only the saved code, so accept all kernel addresses. */
 	return o->kernel || !o->nr_segments || object_segment(o, addr);
 }
 

@@ -21,7 +21,7 @@
 #include "lib/sorted.h"
 #include "lsda.h"
 
-/* The encoding of a pointer: format and base. The Linux Standard Base calls it DW_EH_PE_*. */
+/* The encoding of a pointer: format and base (DW_EH_PE_* in the Linux Standard Base). */
 enum {
 	PE_ABSPTR	= 0x00,
 	PE_ULEB		= 0x01,

@@ -61,9 +61,9 @@ struct alias {
 	const char	*linked;
 };
 
-/* Return the *@nr other names of the function. */
+/* Return the other names of the function. Set *@nr to their number. */
 const struct alias *sym_aliases(const struct sym *s, size_t *nr);
-/* Report whether @wanted is a name of the function, or a pattern (* and ?) that matches one. */
+/* Report whether @wanted is a name of the function, or a pattern (* and ?) for a name. */
 bool sym_is(const struct sym *s, const char *wanted);
 
 struct segment {

@@ -3,8 +3,8 @@
  * Give names to the stubs of the procedure linkage table (PLT), which call into other files.
  *
  * Stubs have no symbols. Each stub jumps through a slot that the dynamic linker fills. The slot's
- * relocation contains the name of the called function. If this is printf, the stub is named
- * printf@plt. A stub contains one of these instruction sequences:
+ * relocation contains the name of the called function. For printf, the stub is named printf@plt. A
+ * stub contains one of these instruction sequences:
  *
  *	jmp *SLOT(%rip)		in .plt or, with IBT, in .plt.sec; in .plt.got if the function's
  *				address is also taken
