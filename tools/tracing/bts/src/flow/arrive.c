@@ -149,9 +149,9 @@ static int64_t distance(const struct stack *other, uint64_t to)
 
 /*
  * Several stacks contained the same return address, so the current stack was only a guess. Now a
- * ret shows that the task is really on stack @index. Frames that have ended since the guess were
- * removed from the wrong stack. To correct this, move the inner frames of stack @index to the
- * current stack.
+ * ret shows that the task is really on stack @index. Since the guess, frames of the current stack
+ * were removed, although frames of stack @index had ended. To correct this, move the inner frames
+ * of stack @index to the current stack.
  */
 static void correct(struct calls *c, uint32_t index, uint32_t way)
 {

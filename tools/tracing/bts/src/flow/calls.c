@@ -230,7 +230,7 @@ static void do_entry(struct calls *c, const struct step *s, enum frame_kind kind
 		c->exec = false;
 }
 
-/* To restart a system call, the kernel returns to the syscall instruction: @ret minus 2. */
+/* To restart a system call, the kernel returns to @ret - 2, the system call instruction. */
 static bool resumes_at(const struct frame *f, uint64_t to)
 {
 	return returns_to(f, to) || (f->kind == FRAME_SYSCALL && to == f->ret - 2) ||

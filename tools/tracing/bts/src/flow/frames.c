@@ -70,7 +70,7 @@ void pop_to(struct calls *c, uint32_t depth)
 		pop(c);
 }
 
-/* Add frames for @in and the inlined calls that contain @in. calls_depth() returns @depth. */
+/* Add frames for @in and the inlined calls that contain it. @depth is calls_depth(). */
 static void push_inlined(struct calls *c, const struct inlined *in, uint32_t depth,
 			 const struct place *site)
 {

@@ -357,8 +357,8 @@ static void hide_branches(struct task *t)
 }
 
 /*
- * Deliver the branches of a batch that pass the filters on task, CPU and time. Of the branches that
- * the filter on time excludes, the reader has already skipped some; skip the rest here.
+ * Deliver the branches of a batch that pass the filters on task, CPU and time. The reader has
+ * already skipped some branches outside the wanted time; skip the rest here.
  */
 static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t begin, uint32_t end)
 {

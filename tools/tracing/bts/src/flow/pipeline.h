@@ -299,7 +299,7 @@ struct pipe {
 
 /*
  * Open a trace. On failure, set p->error and return false. After a failure, pipe_end() is not
- * needed. Until pipe_run(), the caller may still change all options but @vmlinux.
+ * needed. Until pipe_run(), the caller may still change all options except @vmlinux.
  */
 bool pipe_begin(struct pipe *p, const char *path, const struct options *options);
 /*
@@ -353,7 +353,7 @@ struct step pipe_step(const struct pipe *p, const struct task *task, const struc
 typedef void (*step_insn_fn)(void *ctx, struct sym *sym, uint64_t addr, uint32_t length);
 uint32_t step_each(const struct pipe *p, const struct step *s, step_insn_fn each,
 		   void *ctx);
-/* Report whether the option user or kernel hides all branches on the side of @addr. */
+/* Report whether @addr is on the side (user space or kernel) that an option hides. */
 bool pipe_hides(const struct pipe *p, uint64_t addr);
 /* Return how often the step's branch was taken. Return 0 if the step ends without a branch. */
 uint64_t step_branches(const struct step *s);

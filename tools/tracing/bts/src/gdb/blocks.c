@@ -74,7 +74,7 @@ static void add_run(struct gdb_thread *t, const struct step *s, size_t window)
 		return;
 	}
 	push(t, window, begin, s->from);
-	/* If this step is the last, for example because it calls exit(), the PC remains here. */
+	/* If this step is the last, for example because it calls exit(), this is the last PC. */
 	t->pc = s->from + s->length;
 }
 

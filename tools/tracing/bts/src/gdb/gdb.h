@@ -95,7 +95,7 @@ struct gdb_image {
  * @tgid:	the ID of a process or of a task in it, or 0 to choose the process that ran last
  *		before the place
  * @current:	the thread that ran last before the place
- * @stop: the place, as the number of branches and rows before it
+ * @stop:	the place, as the number of branches and rows before it
  * @seen:	the number of branches and rows that have been read so far
  * @ts:		the time of the place, in nanoseconds
  * @images:	the mapped files, the latest mapping last

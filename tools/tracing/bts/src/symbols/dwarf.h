@@ -38,7 +38,7 @@ const char *unit_dir(Dwarf_Die *unit);
  * The code of discarded functions (--gc-sections, COMDAT) has an address near 0 or near UINT64_MAX.
  */
 bool is_code(const struct object *o, uint64_t addr);
-/* inlines.c: report whether the linker discarded all code of the DIE. False if it has no code. */
+/* inlines.c: report whether the DIE has code, and the linker discarded all of this code. */
 bool is_discarded(const struct object *o, Dwarf_Die *die);
 
 #endif

@@ -117,7 +117,7 @@ void objects_free(struct objects *all)
 	free(all->archive);
 }
 
-/* Report whether the memory is mapped from no file, or from a file without a name. */
+/* Report whether the memory is mapped without a file, or from a file without a name. */
 static bool is_memory(const char *path)
 {
 	static const char * const names[] = {

@@ -269,7 +269,7 @@ void kernel_syms(struct objects *all, const char *kallsyms)
 
 		if (!tab)
 			continue;
-		/* A name with a module is not demangled yet, so demangle it now. */
+		/* The names of a module's symbols are not demangled yet, so demangle them now. */
 		*tab = 0;
 		kernel->syms[i].plain = sym_demangle(kernel, kernel->syms[i].linked, false);
 		kernel->syms[i].name = kernel->syms[i].plain;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read the vDSO from a process, because it is not a file. All 64-bit tasks have the same vDSO.
+ * Read the vDSO from a process, because no file contains it. All 64-bit tasks have the same vDSO.
  */
 #include <fcntl.h>
 #include <stdbool.h>
