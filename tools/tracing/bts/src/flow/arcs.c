@@ -113,7 +113,7 @@ static void enter(struct calls *c, struct frame *f)
 		live_of(c, f->sym)->nr++;
 }
 
-/* Remove the frame from the live frames. Return the number of its function's other live frames. */
+/* Decrease the number of the function's live frames, and return the new number. */
 static uint32_t remove_live(struct calls *c, const struct frame *f)
 {
 	struct live *live = live_of(c, f->sym);

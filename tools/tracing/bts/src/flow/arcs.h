@@ -16,7 +16,7 @@
  *		and the address of the call (b_addr, 0 unless @sites). Instructions and branches
  *		include the callee's own calls; if a function calls itself, they are added only for
  *		its outermost call
- * @sites:	count calls separately for each address from which they are made
+ * @sites:	count the calls from each address separately
  * @wanted:	count only calls from or to functions with this name; if NULL, count all calls
  */
 struct arcs {

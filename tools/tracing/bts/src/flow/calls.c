@@ -268,7 +268,7 @@ static void do_elsewhere(struct calls *c, const struct step *s, const struct fra
 		do_jump(c, s);
 }
 
-/* End a signal handler that has no frame, because its start is lost or older than the trace. */
+/* End a signal handler that has no frame, because the branch into it is lost or too old. */
 static void end_unknown_handler(struct calls *c, const struct step *s)
 {
 	int64_t i = find_sym(c, s->at_to.sym, 0);
@@ -283,7 +283,7 @@ static void end_unknown_handler(struct calls *c, const struct step *s)
 	guess(c);
 }
 
-/* End the innermost handler. The handler of the next signal may begin immediately. */
+/* End the innermost handler. The kernel may immediately start another handler. */
 static void do_sigreturn(struct calls *c, const struct step *s)
 {
 	int64_t i = find_handler(c, 0);

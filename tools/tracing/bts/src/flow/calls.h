@@ -89,7 +89,7 @@ struct point;
  * @nr_entries:	number of system calls and interrupts among the frames
  * @points:	calls of setjmp(), outermost first
  * @id:		number of the stack; the first stack of a task is 0
- * @doubtful:	the stack is a guess: the task may be on another stack
+ * @doubtful:	the stack was guessed, so the task may be on another stack
  * @insns:	instructions that the task had executed when it left the stack
  * @branches:	branches that the task had taken when it left the stack
  */

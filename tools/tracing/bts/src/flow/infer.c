@@ -13,10 +13,10 @@
  *	exec()		A bts_arrives row may contain the start address of the program.
  *			Otherwise, the address is unknown
  *
- * Each signal and each rt_sigreturn is reported in a row, which shows whether it was inferred. If
- * none of the three cases explains a branch, a gap is reported before the branch. The last run
- * before exec(), before rt_sigreturn() or before the end of the task does not end with a branch. To
- * count the instructions of this run, add a step with STEP_END.
+ * A row reports each signal and each rt_sigreturn, and whether this event was inferred. If none of
+ * the three cases explains a branch, a gap is reported before the branch. The last run before
+ * exec(), before rt_sigreturn() or before the end of the task does not end with a branch. To count
+ * the instructions of this run, add a step with STEP_END.
  */
 #include <stdint.h>
 
@@ -134,7 +134,7 @@ static struct step *way_to_handler(struct pipe_private *v, struct task *t, const
 	return s;
 }
 
-/* A signal handler ends. The handler of the next signal may begin immediately. */
+/* A signal handler ends. The kernel may immediately start another handler. */
 static struct step *way_back(struct pipe_private *v, struct task *t, const struct branch *b,
 			     uint64_t ts, int *ret)
 {

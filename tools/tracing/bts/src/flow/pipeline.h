@@ -80,10 +80,10 @@ enum {
  * @to:		address to which the branch leads
  * @next:	the step that followed this step last time, and will probably follow again
  * @count:	number of times that the step was taken
- * @diverted:	how often the kernel continued at @to, although it had interrupted code elsewhere
- * @at_start:	the place of @start; with STEP_GAP, the same as @at_from
- * @at_from:	the place of @from
- * @at_to:	the place of @to
+ * @diverted:	how often the kernel continued at @to instead of at the interrupted code
+ * @at_start:	resolved @start; with STEP_GAP, the same as @at_from
+ * @at_from:	resolved @from
+ * @at_to:	resolved @to
  * @priv:	data of the command, until the consumer's fold() has returned
  * @insns:	instructions executed from @start on, including the branch
  * @space:	number of the address space; 0 if processes may share the step
@@ -251,7 +251,7 @@ const char *options_set(struct options *o, const char *name, const char *value);
 void options_free(struct options *o);
 
 /**
- * struct pipe_bill - summary of the trace and of its missing branches
+ * struct pipe_bill - summary of the trace, including missing branches
  * @branches:	branches that pass the filters on task, CPU and time
  * @tasks:	tasks that took these branches
  * @switches:	switches from one task to another
@@ -366,8 +366,8 @@ bool step_returns(const struct step *s);
  */
 uint64_t step_calls(const struct pipe *p, const struct step *s);
 /*
- * If the row reports the beginning of a signal handler, store it as a step without a run. Return
- * false for other rows, or if the filters exclude the step.
+ * If the row reports the beginning of a signal handler, set *@s to a step without a run. Return
+ * false for any other row, or if the filters exclude the step.
  */
 bool pipe_signal(struct pipe *p, struct task *task, const struct row *row, struct step *s);
 /* Return the function inlined at @addr. If there is none, or if !p->inlines, return @sym. */

@@ -3,8 +3,8 @@
  * Handle non-branch rows: losses, departures, arrivals, mappings and other events.
  *
  * A loss on a CPU may concern each task that last ran on this CPU, and each task that runs on it
- * later. So the loss is reported in a row, which names the task if it is known. For every other
- * task that the loss may concern, a gap is reported before the task's next branch.
+ * later. So a row reports the loss and, if known, the task. For every other task that the loss may
+ * concern, a gap is reported before the task's next branch.
  */
 #include <string.h>
 #include <sys/sysmacros.h>

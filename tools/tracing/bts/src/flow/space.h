@@ -53,7 +53,7 @@ struct map {
 
 /**
  * struct space - the mappings of a process
- * @id:		a number that changes whenever an address may have got a new meaning
+ * @id:		a number that changes whenever the meaning of an address may have changed
  * @maps:	the mappings, sorted, without overlap
  * @missed:	an address was looked up but not found since @id last changed
  * @biases:	for each file, the number to add to shared addresses to get the process's addresses

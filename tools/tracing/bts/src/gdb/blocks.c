@@ -15,7 +15,7 @@
  *
  * At the end of the run, a block that contains only the instruction at the PC is added. To gdb,
  * this is the current instruction, which has not been executed yet. If this instruction caused a
- * fault, it also ends the previous block, because the CPU has started to execute it.
+ * fault, the previous block also ends with this instruction, because its execution began.
  */
 #include <stdlib.h>
 

@@ -7,8 +7,8 @@
  *	run.c		reads the threads with their last blocks (blocks.c) and the files (images.c)
  *	server.c	answers gdb's packets (packets.c), and sends documents to gdb (xfer.c)
  *
- * gdb shows the run as if its command "record btrace bts" had recorded it. Such a history consists
- * of blocks. A block is a straight run of code between two branches.
+ * gdb shows the run as if gdb had recorded it with "record btrace bts". Such a history consists of
+ * blocks. A block is a straight run of code between two branches.
  *
  * Included by: gdb/, cmd/gdb.c.
  */
@@ -35,7 +35,7 @@ struct gdb_block {
  * @pushed:	total number of blocks so far; @blocks contains the latest blocks
  * @cut_begin:	the start of the block that an interrupt cut short, or 0
  * @cut_end:	the address of the instruction before which the interrupt came
- * @cut_at:	the place of @cut_end
+ * @cut_at:	resolved @cut_end
  * @visits:	the number of branches to user space so far
  */
 struct gdb_thread {
@@ -141,12 +141,12 @@ void gdb_clear_blocks(struct gdb_thread *t);
 void gdb_end_blocks(struct gdb_thread *t, size_t window);
 /* Return the number of stored blocks. */
 size_t gdb_nr_blocks(const struct gdb_thread *t);
-/* Return the stored block that precedes the last block by @nth blocks. */
+/* Return the stored block @nth blocks before the last block (0: the last block). */
 struct gdb_block gdb_block_before(const struct gdb_thread *t, size_t nth);
 bool gdb_is_gap(struct gdb_block block);
 
 /* images.c */
-/* Add the file that the row maps. @place is the place of the mapping's first address. */
+/* Add the file that the row maps. @place is the mapping's first address, resolved. */
 void gdb_add_image(struct gdb_session *g, const struct gdb_thread *thread,
 		   const struct place *place, const struct row *row);
 /* Keep only the files that @thread has mapped since its last branch to user space. */
@@ -164,7 +164,7 @@ size_t gdb_read_memory(const struct gdb_session *g, uint64_t addr, uint8_t *byte
 /* kernel_file.c: create an ELF file for the kernel. On failure, print a message and return -1. */
 int gdb_make_kernel_file(const struct object *kernel);
 
-/* xfer.c: write the document of qXfer:@object:read:@annex:. Return false if it does not exist. */
+/* xfer.c: write the document of qXfer:@object:read:@annex:. Return false if there is none. */
 bool gdb_document(struct gdb_session *g, const struct gdb_thread *t, const char *object,
 		  const char *annex, struct bytes *out);
 

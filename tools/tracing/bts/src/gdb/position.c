@@ -55,7 +55,7 @@ static int branch(void *ctx, struct task *t, struct step *step, uint64_t ts)
 	s->seen++;
 	if (!is_wanted(s, t) || !is_shown(s, step))
 		return 0;
-	/* Mark the task as having a branch, because a history cannot consist of losses only. */
+	/* Record that the task has a branch, because a history cannot consist of losses only. */
 	t->priv = s;
 	if (!s->event)
 		note(s, t, ts);

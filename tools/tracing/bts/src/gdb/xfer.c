@@ -40,7 +40,7 @@ static void print_name(FILE *out, const char *name)
 	}
 }
 
-/* Print only the architecture's name, because gdb knows its registers. */
+/* Print only the architecture's name, because gdb derives the registers from the name. */
 static void print_target(FILE *out, const struct gdb_session *g)
 {
 	const struct gdb_image *program = gdb_program(g);

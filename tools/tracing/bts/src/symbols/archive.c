@@ -103,8 +103,8 @@ bool archive_has(const char *trace, const char *name)
 }
 
 /*
- * Return the name that a file has until it is complete. The name contains the PID, because two
- * users may archive the same trace. If bts is killed, the file remains, but no command reads it.
+ * Return the temporary name of an incomplete file. The name contains the PID, because two users may
+ * archive the same trace. If bts is killed, the file remains, but no command reads it.
  */
 static char *temporary_name(void)
 {

@@ -2,8 +2,8 @@
 /*
  * Read the build ID, the segments and the symbols of an ELF file.
  *
- * Code and symbols must belong to one build, but the file may change on disk while the tool runs.
- * So read the whole file at once. Use only executable segments, and only their first p_filesz
+ * Code and symbols must come from the same build, but the file may change on disk while the tool
+ * runs. So read the whole file at once. Use only executable segments, and only their first p_filesz
  * bytes, because the file does not contain the rest.
  */
 #include <errno.h>

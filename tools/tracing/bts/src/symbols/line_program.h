@@ -25,7 +25,7 @@ struct line_row {
 
 /*
  * Call @add for each row of the line program at @offset in the section .debug_line. If the program
- * is damaged, stop there.
+ * is damaged, stop at the damage.
  */
 void line_program_run(const void *section, size_t size, uint64_t offset,
 		      void (*add)(void *ctx, const struct line_row *row), void *ctx);

@@ -3,7 +3,7 @@
  * Find the landing pads of exceptions in the tables that the unwinder reads.
  *
  *	.eh_frame	CIEs (common information entries), each for many FDEs; an FDE (frame
- *			description entry) for each function, with its address and that of its LSDA
+ *			description entry) for each function, with its address and its LSDA's
  *	LSDA		(language-specific data area) in .gcc_except_table: a table of call sites,
  *			with the landing pad of each call site, or 0
  *

@@ -2,12 +2,12 @@
 /*
  * Find the code and symbols of a mapped object by its path, build ID and inode.
  *
- * A file is read from the archive beside the trace or, if it is not there, from the path from which
- * it was mapped. The file must have the build ID that the kernel recorded, because a rebuilt file
- * has different code at the same addresses. A file without a build ID should have the recorded
- * device and inode, and a ctime before the recording. Any other file without a build ID is still
- * used, because it is often right, but the names of its functions end with a question mark. Symbols
- * and debug information may be in a second file (see debug.c).
+ * A file is read from the archive beside the trace or, if the archive does not contain the file,
+ * from the path of the mapping. The file must have the build ID that the kernel recorded, because a
+ * rebuilt file has different code at the same addresses. A file without a build ID should have the
+ * recorded device and inode, and a ctime before the recording. Any other file without a build ID is
+ * still used, because it is often right, but the names of its functions end with a question mark.
+ * Symbols and debug information may be in a second file (see debug.c).
  *
  * The vDSO is not a file. It is read from the archive or, if the running kernel recorded the trace,
  * from this process. The other contents of the archive are listed in archive.h.

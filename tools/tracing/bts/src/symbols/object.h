@@ -231,7 +231,7 @@ struct sym *object_sym(struct object *o, uint64_t addr);
 const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size);
 /*
  * Report whether the CPU may have executed other bytes at the address than object_bytes() returns,
- * because the kernel patched them, or because they were read after the recording.
+ * because the kernel patched the code, or because the bytes were read after the recording.
  */
 bool object_changed(const struct object *o, uint64_t addr, size_t size);
 /* Return the address of the byte at a file offset. */
@@ -239,7 +239,7 @@ uint64_t object_addr(const struct object *o, uint64_t offset);
 
 /*
  * elf.c: read the contents, segments and symbols of a file. Return false unless it is an ELF file
- * with the build ID of @key. If @archive is not NULL, also search it for debug information.
+ * with the build ID of @key. If @archive is not NULL, also search @archive for debug information.
  */
 bool elf_read(struct object *o, const char *path, const struct object_key *key,
 	      const char *archive);
