@@ -14,7 +14,7 @@
  * A command receives the branches of each task in order, even if the task moves between CPUs. Each
  * branch is part of a step, which consists of a straight run and the branch at its end. The
  * pipeline looks up the functions, instructions and kind of a step once, and then only counts how
- * often it was taken. Where branches are missing, the command receives a row.
+ * often it was taken. If branches are missing, the command receives a row.
  *
  * Included by: api/, flow/, diff/, dump/, gdb/, tui/, cmd/.
  */

@@ -11,8 +11,8 @@
  *
  * A space has a bias for each file. To check its guess at the next step, the pipeline adds the bias
  * to the step's shared addresses, and compares the sums with the branch, without looking up the
- * mapping. So a bias is valid only while the space maps at least the range of the file that the
- * first process mapped.
+ * mapping. So a bias is valid only while the space maps the whole range of the file that the first
+ * process mapped.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -119,10 +119,10 @@ static void keep_last(struct loads *all)
 }
 
 /*
- * Every user can write to /tmp, and a PID may be reused. So a file outside the archive must belong
- * to root or to this user, and its names are unproven if the file has changed since the recording
+ * Any user can write to /tmp, and a PID may be reused. So a file outside the archive must belong to
+ * root or to this user, and its names are unproven if the file has changed since the recording
  * ended. A mapped dump is also proven by its inode, because compilers only append to a dump. Set
- * the proof of @source, which is NULL for a file in the archive.
+ * @source->proof, unless @source is NULL because the file is in the archive.
  */
 static int open_jit(const char *path, struct object *source, int64_t ended, struct stat *st)
 {

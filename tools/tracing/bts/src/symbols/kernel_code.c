@@ -64,7 +64,7 @@ static int by_start(const void *a, const void *b)
 
 static struct piece *add_piece(struct kernel_code *code, uint64_t from, uint64_t to)
 {
-	/* Whenever the number of pieces is 0 or a power of two, double the size of the list. */
+	/* Whenever the number of pieces is 0 or a power of two, double the room in the list. */
 	if (!(code->nr & (code->nr - 1)))
 		code->list = mem_realloc(code->list, 2 * code->nr + 1, sizeof(*code->list));
 	code->list[code->nr] = (struct piece){ .from = from, .to = to };

@@ -155,7 +155,7 @@ void units_begin(struct units *u, const struct object *o)
 		u->fd = open(o->debug_path, O_RDONLY | O_CLOEXEC);
 	if (u->fd >= 0)
 		u->dwarf = dwarf_begin(u->fd, DWARF_C_READ);
-	/* Replace libdw's default handler, which exits the program if memory runs out. */
+	/* Replace libdw's default out-of-memory handler, which exits the program. */
 	if (u->dwarf)
 		dwarf_new_oom_handler(u->dwarf, mem_fail);
 }

@@ -174,8 +174,8 @@ struct object {
 };
 
 /*
- * The identity of a mapped object. The build ID may be empty, and the inode may be 0. Here, the
- * vDSO of 32-bit tasks has the path [vdso32], although the kernel calls it [vdso].
+ * The identity of a mapped object. The build ID may be empty, and the inode may be 0. bts gives the
+ * vDSO of 32-bit tasks the path [vdso32], although the kernel calls it [vdso].
  */
 struct object_key {
 	const char	*path;

@@ -71,7 +71,7 @@ bool sym_is_part(const struct sym *part, const struct sym *whole)
 
 	if (part->object != whole->object || !strchr(part->linked, '.'))
 		return false;
-	/* A constructor has two linked names (C1, C2). Either may be in the name of its part. */
+	/* A constructor's part may be named after either of the constructor's names (C1, C2). */
 	alias = sym_aliases(whole, &nr);
 	for (size_t i = 0; i < nr; i++)
 		if (is_part(part->linked, alias[i].linked))
