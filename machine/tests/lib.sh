@@ -12,7 +12,7 @@
 #
 # The exit status of a part is 0 if all tests passed, 1 if a test failed, 123 if a console showed an
 # oops, a warning or the like, 124 if a machine ran out of time, or 125 if a machine was lost, that
-# is, did not start or crashed. The statuses 123 to 125 come from machine/vm/run. The caller must
+# is, crashed or did not start. The statuses 123 to 125 come from machine/vm/run. The caller must
 # set $top.
 
 # shellcheck source=machine/lib.sh disable=SC2154

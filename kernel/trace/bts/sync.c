@@ -129,7 +129,7 @@ void bts_stop(struct bts_instance *b)
 	ds_bts_update_all(DS_DRAIN_STOP);
 	/* Write the held entries, or count their branches as lost. */
 	ds_bts_flush_all();
-	/* Make the next start show all mappings again. bts_sync_on() cannot do this in an NMI. */
+	/* Show all mappings when tracing next starts. bts_sync_on() cannot request this in an NMI. */
 	bts_map_forget(b);
 }
 

@@ -340,7 +340,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 	};
 	if (!comm_known(t))
 		put_comm(p, t, ts);
-	/* If the tag is unchanged, the mappings have been written and not been covered since. */
+	/* If the tag is unchanged, the mappings are written already, and no later mapping covers them. */
 	if ((uintptr_t)s->priv != described(p, t)) {
 		describe(p, t, ts, r.from, &s->at_from);
 		describe(p, t, ts, r.to, &s->at_to);

@@ -14,9 +14,9 @@
  *			Otherwise, the address is unknown
  *
  * A row reports each signal and each rt_sigreturn, and whether this event was inferred. If none of
- * the three cases explains a branch, a gap is reported before the branch. The last run before
- * exec(), before rt_sigreturn() or before the end of the task does not end with a branch. To count
- * the instructions of this run, add a step with STEP_END.
+ * the three cases explains a branch, a gap is reported before the branch. The last straight run
+ * before exec(), before rt_sigreturn() or before the end of the task does not end with a branch. To
+ * count the instructions of this straight run, add a step with STEP_END.
  */
 #include <stdint.h>
 

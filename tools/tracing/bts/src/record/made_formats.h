@@ -75,7 +75,7 @@ struct made_map {
 	uint32_t	path;		/* the path: offset (lower half), length (upper half) */
 } __attribute__((packed));
 
-/* Write the formats of these entries and, if @symbols is true, the running kernel's symbols. */
+/* Write the formats of the entries above and, if @symbols is true, the running kernel's symbols. */
 int made_formats_write(struct writer *w, bool symbols);
 
 #endif

@@ -82,7 +82,7 @@ struct line;
 /* Whether the file that was found is the recorded file. */
 enum object_proof {
 	OBJECT_PROVEN,		/* the archive, build ID or inode proves that it is the same file */
-	OBJECT_UNPROVEN,	/* the file may differ, so function names end with ? */
+	OBJECT_UNPROVEN,	/* the file may differ; its function names get a "?" */
 	OBJECT_CHANGED,		/* the file differs, so its code and names are not used */
 	OBJECT_MISSING,		/* the file is missing or unreadable */
 };

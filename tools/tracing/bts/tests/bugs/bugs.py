@@ -31,7 +31,7 @@ from programs import PROGRAMS
 PASSED, FAILED = 20, 5
 # The maximum number of inputs to choose at random from the tests of a program.
 INPUTS = 150
-# The maximum CPU time of a run in seconds. Recording a run takes a hundred times as long.
+# The maximum CPU time of a run in seconds. A recorded run may take a hundred times as long.
 SECONDS = 0.1
 HANGS = 3
 # For at least the fraction WANTED of all mutants, the first ROWS rows of bts diff must name the

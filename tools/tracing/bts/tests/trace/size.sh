@@ -22,8 +22,8 @@ many=10000
 # shellcheck source=tools/tracing/bts/tests/trace/generate.sh
 . "$progs/../generate.sh"
 
-# make NAME FIRST VARIABLE: generate a trace in which each of $many tasks takes the first branches
-# of calls.dat, FIRST branches on each CPU (0 means all). VARIABLE is BTS_TASKS or BTS_PROCESSES.
+# make NAME FIRST VARIABLE: generate a trace with $many tasks. On each CPU, each task takes the first
+# FIRST branches of calls.dat (0 means all). VARIABLE is BTS_TASKS or BTS_PROCESSES.
 make() {
 	env "BTS_FIRST=$2" "$3=$many" "$work/generate" calls.dat "$work/$1.dat" $many packs zstd &&
 		ln -sfn "$dir/calls.dat.archive" "$work/$1.dat.archive"

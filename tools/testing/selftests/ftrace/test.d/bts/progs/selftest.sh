@@ -34,7 +34,7 @@ expand() { # EXPECTED
 	awk '{ for (i = 0; i < $4; i++) print $1, $2, $3, 1 }' "$1" | sort -s -n -k 1,1
 }
 
-# Print the trace of a perfect tracer, including some kernel branches.
+# Print the trace that a perfect tracer would write, with some kernel branches.
 perfect() { # EXPECTED
 	expand "$1" | awk '
 		{
@@ -85,7 +85,7 @@ for program in $known; do
 	esac
 done
 
-# The single-stepper does not notice faults that the kernel repairs, so count only branches within
+# The single-stepper does not notice faults that the kernel resolves, so count only branches within
 # user space.
 awk '$3 == "kernel" || $2 == "kernel" { next } { print }' "$dir/bts_fault.expect" |
 	awk '{ n += $4 } END { print n }' > "$tmp/stated"
