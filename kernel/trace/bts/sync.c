@@ -129,7 +129,7 @@ void bts_stop(struct bts_instance *b)
 	ds_bts_update_all(DS_DRAIN_STOP);
 	/* Write the held entries, or count their branches as lost. */
 	ds_bts_flush_all();
-	/* Show all mappings when tracing next starts. bts_sync_on() cannot request this in an NMI. */
+	/* When tracing starts again, show all mappings. bts_sync_on() cannot do this in an NMI. */
 	bts_map_forget(b);
 }
 

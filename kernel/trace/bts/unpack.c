@@ -30,7 +30,7 @@
  * branch begins. Until a branch has followed a node, the node's @next and @other are node 0.
  * New nodes get the numbers 1 to 511.
  *
- * Let b be the first byte of a token. For each b, this table shows the bytes that follow b, and what
+ * Let b be the first byte of a token. For each b, this table shows the bytes that follow, and what
  * the token encodes:
  *
  *	00-2f		a run of b + 1

@@ -132,7 +132,7 @@ static void add_buffer_option(struct writer *w, struct bytes *options, off_t sec
 	bytes_free(&buffer);
 }
 
-/* Write the data of the CPU @first and of all CPUs after it. Then correct the size of the data section. */
+/* Write the data of all CPUs from @first on. Then correct the size of the data section. */
 static int put_data(struct writer *w, struct writer_cpu *first, off_t section)
 {
 	uint64_t size;

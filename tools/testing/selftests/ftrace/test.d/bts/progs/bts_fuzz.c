@@ -26,7 +26,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The text of a valid number is shorter than LONG bytes. After a failed check, print at most LONG bytes. */
+/* A valid number is shorter than LONG bytes. After a failed check, print at most LONG bytes. */
 #define LONG 40
 
 static unsigned int seed = 1;
