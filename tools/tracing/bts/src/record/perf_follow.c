@@ -128,7 +128,7 @@ static void stands(struct follow *f, pid_t tid, bool ends)
 {
 	struct user_regs_struct regs;
 
-	/* PTRACE_GETREGS waits until the task is off its CPU. Then the task's records are complete. */
+	/* PTRACE_GETREGS waits until the task is off its CPU, and its records are complete. */
 	if (!ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		f->stands(f->ctx, tid, regs.rip, ends);
 }
