@@ -164,8 +164,8 @@ void bts_poll(void)
  * entries, so the branches that the task takes while it wakes up may be held. If these branches
  * reached the threshold at each wake-up, they would be drained and held before the task checked
  * again, and the task would wait for its own branches forever. Therefore, after BTS_SLEEPS sleeps
- * in one wait, the task's branches are dropped if there is no room. The task's non-branch rows are
- * still held, because each wake-up adds at most two rows.
+ * in one wait, the tracer drops the task's branches that find no room. It still holds the task's
+ * rows without branches, because each wake-up adds at most two.
  */
 static void bts_sleep(unsigned int *sleeps)
 {

@@ -162,7 +162,7 @@ void bts_wake(struct bts_instance *b)
 
 /*
  * Move held entries to the ring buffer while there is room and no other CPU holds older entries. If
- * @may is false, ignore the entries of other CPUs, and drop the entries for which there is no room.
+ * @may is false, ignore the entries of other CPUs, and drop the entries that find no room.
  */
 static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may)
 {
@@ -289,7 +289,7 @@ int bts_alloc_backlogs(struct bts_instance *b)
 }
 
 /**
- * bts_free_backlogs - free the backlogs of an instance whose tracer is no longer bts
+ * bts_free_backlogs - free the backlogs of an instance that does not use bts
  * @b: the instance, whose CPUs neither hold nor write entries
  *
  * Context: Process context, trace_types_lock held.

@@ -61,7 +61,7 @@ static struct trace_array *bts_test_array(struct kunit *test)
 	return tr;
 }
 
-/* If there are no PID lists, an earlier decision of ftrace on the next task has no effect. */
+/* Without PID lists, all tasks are targets, whatever ftrace decided about the next task before. */
 static void bts_test_targets(struct kunit *test)
 {
 	struct trace_array *tr = bts_test_array(test);

@@ -288,8 +288,8 @@ int bts_alloc_packers(struct bts_instance *b)
 }
 
 /**
- * bts_free_packers - free the packers of an instance whose tracer is no longer bts
- * @b: the instance, whose CPUs no longer write packs
+ * bts_free_packers - free the packers of an instance that does not use bts
+ * @b: the instance, whose CPUs do not write packs
  *
  * Context: process context, trace_types_lock held.
  */

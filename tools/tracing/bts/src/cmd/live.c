@@ -129,7 +129,7 @@ static void stop_on_signals(void)
 	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGHUP };
 	/*
 	 * Let the kernel restart an interrupted write() to a pipe. Otherwise, stdio would drop the
-	 * output. If nobody reads the pipe, a second signal ends bts.
+	 * output. If the reader of the pipe hangs, a second signal ends bts.
 	 */
 	struct sigaction action = { .sa_handler = stop, .sa_flags = SA_RESTART | SA_RESETHAND };
 

@@ -107,9 +107,9 @@ enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME };
 /*
  * If only one side (user space or the kernel) is recorded, missing branches on the other side are
  * not a gap. The hardware's filter also removes all branches into the kernel or all branches out of
- * the kernel. Without the branches out of the kernel, there is no gap, because the address at which
- * the program continues is known. Without the branches into the kernel, there is a gap, because the
- * address at which the program entered the kernel is unknown.
+ * the kernel. If the branches out of the kernel are missing, report no gap, because the address at
+ * which the program continues is known. If the branches into the kernel are missing, report a gap,
+ * because the address at which the program entered the kernel is unknown.
  */
 static enum origin origin_of(const struct pipe_private *v, const struct task *t,
 			     uint64_t from, uint64_t to)

@@ -370,7 +370,7 @@ uint64_t step_calls(const struct pipe *p, const struct step *s);
  * false for any other row, or if the filters exclude the step.
  */
 bool pipe_signal(struct pipe *p, struct task *task, const struct row *row, struct step *s);
-/* Return the function inlined at @addr. If there is none, or if !p->inlines, return @sym. */
+/* Return the function inlined at @addr, or @sym if no function is inlined or if !p->inlines. */
 struct sym *code_of(const struct pipe *p, struct sym *sym, uint64_t addr);
 /* entries.c: call @enter for each inlined function that the run or branch of a step enters. */
 typedef void (*step_enter_fn)(void *ctx, struct sym *inlined);

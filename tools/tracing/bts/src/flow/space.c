@@ -7,7 +7,7 @@
  * address, old steps must keep their meaning. A shared address (space.h) always means the same
  * place in the same file. If a step contains an address that is not shared, the step's key includes
  * the number of the space. A new mapping changes this number, so that old steps with such addresses
- * are no longer found.
+ * do not match.
  *
  * A space has a bias for each file. To check its guess at the next step, the pipeline adds the bias
  * to the step's shared addresses, and compares the sums with the branch, without looking up the
