@@ -5,7 +5,7 @@
  * perf owns the counters, the PMI's vector, and the Debug Store (DS) area, which BTS and PEBS
  * share. A claim borrows the BTS half of this area, and fails with -EBUSY if perf already uses
  * BTS. While BTS is claimed, perf's own BTS events fail with -EBUSY. For a claim, perf allocates
- * the buffers and maps them in the cpu_entry_area. KPTI's user page tables map this area, too.
+ * the buffers and maps them in the cpu_entry_area. KPTI's user page tables also map the buffers.
  * perf writes MSR_IA32_DS_AREA on each online CPU immediately, and on other CPUs when they come
  * online. Until the release, perf counts the claim as an active event, so perf's PMI handler
  * keeps unmasking the PMI in the local APIC.
@@ -37,9 +37,9 @@
 #include "ds_internal.h"
 
 /*
- * The threshold, in records per interrupt. A higher threshold slows down traced programs less, but
- * delays perf's interrupts. With 512 records per interrupt, perf loses less than one sample in a
- * thousand if it samples at 4 kHz.
+ * The threshold, in records per interrupt. With a higher threshold, traced programs run faster, but
+ * perf's interrupts are delayed longer. With 512 records per interrupt, perf loses less than one
+ * sample in a thousand if it samples at 4 kHz.
  */
 static unsigned int ds_threshold = 512;
 
@@ -58,7 +58,7 @@ static void ds_set_client(const struct ds_bts_ops *ops)
 	static_call_update(ds_client_pending, ops->pending);
 }
 
-/* Report whether a CPU records. Context: any; the result may be stale. */
+/* Report whether @cpu is recording. Context: any; the result may be stale. */
 bool ds_bts_running(int cpu)
 {
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).ctl);
@@ -80,7 +80,7 @@ static void ds_ask(struct ds_bts_cpu *c)
 	ds_bts_ask(current);
 }
 
-/* Return why a CPU's BTS is not used. Context: any, after a successful or failed claim. */
+/* Return the reason why a CPU's BTS is unused. Context: any, after a successful or failed claim. */
 enum ds_fault ds_bts_fault(int cpu)
 {
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).fault);
@@ -147,7 +147,7 @@ void ds_bts_flush_all(void)
  * ds_bts_flush_cpu - hand over this CPU's records
  *
  * This function does nothing if this CPU is already in a drain. This function must not be traced,
- * because a function probe's action, for example traceoff, would call this function again.
+ * because a function probe's action, for example traceoff, would call this function recursively.
  *
  * Context: Any.
  */
@@ -202,7 +202,7 @@ static void ds_start(struct ds_bts_cpu *c)
 		ds_ask(c);
 		return;
 	}
-	/* During ds_bts_claim(), ds_online_state is 0, and the client prints the failures. */
+	/* During ds_bts_claim() (ds_online_state is 0), the client reports the failure. */
 	if (ds_online_state)
 		pr_warn("CPU %d: BTS does not work, its branches are not recorded\n",
 			smp_processor_id());
@@ -330,9 +330,9 @@ bool ds_bts_available(void)
  * @ops: the client
  *
  * Each online CPU probes its BTS immediately, and other CPUs probe their BTS when they come
- * online. If a CPU's BTS works, that CPU then calls the client's turn(). If it does not work, the
- * driver does not use it, ds_bts_fault() returns the reason, and each flush calls the client's
- * records() for this CPU with a batch whose @dead is true.
+ * online. If a CPU's BTS works, that CPU then calls the client's turn(). Otherwise, the driver
+ * does not use that CPU's BTS, ds_bts_fault() returns the reason, and each flush calls the
+ * client's records() for that CPU with a batch whose @dead is true.
  *
  * Context: Process context, may sleep; not concurrently with another claim or release.
  * Return: 0; -EBUSY if perf uses BTS, LBR or, on some CPUs, Intel PT; -ENODEV if there is no
@@ -382,7 +382,7 @@ err_claim:
  *
  * Each CPU hands over its records before it stops.
  *
- * Context: Process context, may sleep. The client must no longer call ds_bts_off().
+ * Context: Process context, may sleep. The client must have stopped calling ds_bts_off().
  */
 void ds_bts_release(void)
 {

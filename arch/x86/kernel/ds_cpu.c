@@ -41,11 +41,12 @@
  * switched BTS off yet, the NMI switches BTS off, because otherwise all branches of the NMI
  * would be stored.
  *
- * BTS does not record branches of SMM, SGX enclaves, or VMX guests. A VMX guest has its own
+ * BTS does not record branches in SMM, SGX enclaves, or VMX guests. A VMX guest has its own
  * DEBUGCTL. A VM exit clears DEBUGCTL, so BTS does not record the host until KVM restores
  * DEBUGCTL. When the buffer is full, branches are lost. The driver reports the loss, but not the
  * number of lost branches. While KVM lends the PMU to a guest (mediated vPMU), LVTPC contains the
- * guest's vector, so the records stay in the buffer until another drain.
+ * guest's vector. So the PMI does not start a drain, and the records stay in the buffer until
+ * another drain.
  *
  * SDM vol. 3: "Branch Trace Store (BTS)", "BTS and DS Save Area", "DS Save Area", "Writing
  * the DS Interrupt Service Routine".
@@ -97,7 +98,7 @@ static __always_inline u64 ds_switch_off(void)
 /**
  * ds_bts_off - stop recording on this CPU until ds_bts_on()
  *
- * The caller must be a function in .text..ds, and this call must be its first step.
+ * Except at an NMI's entry, only functions in .text..ds may call this while BTS is on.
  *
  * Context: Any, including NMI, with interrupts off.
  * Return: true if ds_bts_on() must follow; false if this CPU is already in a drain.
@@ -122,8 +123,8 @@ __ds_text bool ds_bts_off(void)
 
 /*
  * Discard the records in the buffer. If the buffer was drained while BTS was off, these are own
- * records, which the CPU stored late. If the buffer was not drained, either an NMI had to drain but
- * called no handlers (during a microcode update), or something other than this driver set TR.
+ * records, which the CPU stored late. If the buffer was not drained, either an NMI did not call its
+ * handlers (during a microcode update), or something other than this driver set TR.
  * Context: the same as for ds_bts_on(). This function must not be instrumented.
  */
 static __always_inline void ds_discard(struct ds_bts_cpu *c)
@@ -145,9 +146,9 @@ static __always_inline void ds_discard(struct ds_bts_cpu *c)
 }
 
 /**
- * ds_bts_on - resume recording on this CPU, as decided by the last ds_bts_ask()
+ * ds_bts_on - resume recording on this CPU, if the last ds_bts_ask() chose to record
  *
- * The caller must be a function in .text..ds, and this call must be its last step.
+ * Except at an NMI's exit, only functions in .text..ds may call this, as their last step.
  *
  * Context: The same as for ds_bts_off(), which must have returned true.
  */
@@ -162,7 +163,7 @@ __ds_text void ds_bts_on(void)
 	/* Reset the index before an NMI may use the buffer. */
 	barrier();
 	WRITE_ONCE(c->busy, DS_FREE);
-	/* From here on, ds_bts_nmi() handles the NMI of a crash. It may have come earlier. */
+	/* From here on, ds_bts_nmi() handles the NMI of a crash. Handle an earlier NMI here. */
 	barrier();
 	if (READ_ONCE(c->crash)) {
 		WRITE_ONCE(c->ctl, 0);
@@ -180,9 +181,9 @@ __ds_text void ds_bts_on(void)
 
 /*
  * Switch BTS off if this NMI must drain. Also switch BTS off if this NMI interrupts a drain,
- * because that drain may not have switched BTS off yet. In other NMIs, BTS stays on, so this
- * function's branches are in the middle of a batch, where own records cannot be left out. So this
- * function must not be in .text..ds.
+ * because that drain may not have switched BTS off yet. This function must not be in .text..ds,
+ * because its branches would then be own branches. If BTS stays on in the NMI, the records of
+ * these branches are in the middle of a batch, where the driver does not leave out own records.
  * Context: NMI, before RCU watches.
  */
 noinstr void __ds_bts_nmi_enter(void)
@@ -216,7 +217,7 @@ noinstr void __ds_bts_nmi_leave(unsigned long ip)
  * ds_run - drain this CPU, and call a job's function while BTS is off
  * @data: a struct ds_job
  *
- * This function does nothing if this CPU is already in a drain. An IPI may call this function.
+ * This function does nothing if this CPU is already in a drain. It may be called in an IPI.
  *
  * Context: Any, including NMI, with interrupts off.
  */
@@ -233,7 +234,7 @@ __ds_text void ds_run(void *data)
 }
 
 /*
- * Unmask the PMI, unless LVTPC contains a guest's vector and mask, because KVM lends the PMU to it.
+ * Unmask the PMI. While KVM lends the PMU to a guest, leave the guest's vector and mask in LVTPC.
  * Return: true if this function has unmasked the PMI. Context: this CPU, interrupts off.
  */
 static bool ds_unmask_pmi(void)
@@ -275,11 +276,11 @@ static void ds_empty(struct ds_bts_cpu *c)
 	memset((void *)base, 0, end - base);
 	WRITE_ONCE(ds->bts_index, base);
 	c->end = base;
-	/* If the PMI came during this drain, its records are drained now, so clear @pmi. */
+	/* If the PMI came during this drain, nothing is left to do for the PMI, so clear @pmi. */
 	cmpxchg_local(&c->pmi, DS_PMI_SEEN, DS_PMI_NONE);
 }
 
-/* Report the CPU's @strays and @discarded in a batch, and reset them. */
+/* Move the CPU's @strays and @discarded to @batch, which reports them to the client. */
 static void ds_move_counts(struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 {
 	batch->own = c->strays;
@@ -290,8 +291,8 @@ static void ds_move_counts(struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 
 /*
  * Hand over the records and empty the buffer. If the drain is in an NMI that switched BTS off at
- * its entry, @ip is the interrupted address. Otherwise, @ip is DS_NOWHERE. The size of the
- * buffer limits the run time. Context: @busy is set.
+ * its entry, @ip is the interrupted address. Otherwise, @ip is DS_NOWHERE. The run time is
+ * bounded by the size of the buffer. Context: @busy is set.
  */
 VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 				   unsigned long ip)
@@ -299,7 +300,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	struct ds_bts_batch batch = { .cause = cause };
 
 	ds_move_counts(c, &batch);
-	/* If BTS is off because an NMI interrupted code in .text..ds, no branches are lost. */
+	/* If an NMI interrupted .text..ds, BTS may be off although no branches were lost. */
 	batch.cleared = (c->debugctl & DS_CTL_MASK) != c->ctl &&
 			!c->interrupted && !ds_in_section(ip);
 	ds_slice(c, &batch);
@@ -328,8 +329,8 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 
 /**
  * ds_bts_drain - hand over this CPU's records
- * @cause: why the buffer is drained. In a flush, this function calls records() even if this CPU
- *	   is not recording
+ * @cause: why the buffer is drained. If @cause is DS_DRAIN_FLUSH, this function calls records()
+ *	   even if this CPU is not recording
  *
  * Context: Between ds_bts_off() and ds_bts_on(). This function calls the client's records().
  */
@@ -367,7 +368,7 @@ void ds_bts_ask(struct task_struct *task)
 	struct debug_store *ds = c->ds;
 
 	lockdep_assert_irqs_disabled();
-	/* Forget an NMI that set @back while nothing was recorded: no batch contains its exit. */
+	/* If an NMI set @back while nothing was recorded, no batch contains the NMI's exit. */
 	c->back = DS_NOWHERE;
 	if (!ds)
 		return;
@@ -381,12 +382,12 @@ void ds_bts_ask(struct task_struct *task)
 /*
  * Handle the PMI, which is one of several sources of NMIs. A CPU raises the PMI only while it
  * stores branches, either for this driver or because something else has set TR. Usually, the PMI's
- * handler drains the buffer, but another drain may take the records that raise the PMI. If the PMI
- * comes during that drain, this function sets @pmi to DS_PMI_SEEN, and the drain clears @pmi. If
- * the PMI comes after that drain, the drain has set @pmi to DS_PMI_DUE, and this function clears
- * @pmi. If no drain is running, the index was below the threshold when this NMI began. If the NMI's
- * branches have reached the threshold since then, drain here, because the PMI is lost if it came
- * before perf unmasked PMIs.
+ * handler drains the buffer, but another drain may come first. If the PMI comes during that drain,
+ * this function sets @pmi to DS_PMI_SEEN, and the drain clears @pmi. If the PMI comes after that
+ * drain, the drain has set @pmi to DS_PMI_DUE, and this function clears @pmi. If @busy is 0,
+ * ds_bts_nmi_enter() found the index below the threshold and did not switch BTS off. Drain here if
+ * the index has reached the threshold since then: if this NMI's branches raised a PMI while PMIs
+ * were still masked, that PMI is lost.
  * Context: NMI, after perf's handler, which has unmasked the PMI.
  */
 int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
@@ -416,9 +417,9 @@ int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 }
 
 /*
- * Claim the NMI that a crashing CPU has sent. An NMI from another source may come first and deliver
- * the requested records, and the driver cannot tell the two apart. So claim only an NMI that no
- * other handler has claimed.
+ * Claim the NMI that a crashing CPU has sent. If an NMI from another source comes first, the drain
+ * in that other NMI delivers the requested records. The driver cannot tell the two NMIs apart, so
+ * claim only an NMI that no other handler has claimed.
  * Context: NMI.
  */
 int ds_bts_unknown_nmi(unsigned int type, struct pt_regs *regs)
@@ -429,7 +430,7 @@ int ds_bts_unknown_nmi(unsigned int type, struct pt_regs *regs)
 }
 
 /**
- * ds_bts_emergency_stop - switch BTS off on this CPU, because a crash kernel starts
+ * ds_bts_emergency_stop - switch BTS off on this CPU before a crash kernel starts
  *
  * A crash kernel may start without an oops or a panic, for example after an NMI on a UV system. The
  * first page tables of a crash kernel do not map the DS area, so BTS must be off.
@@ -440,7 +441,7 @@ void ds_bts_emergency_stop(void)
 {
 	struct ds_bts_cpu *c = this_cpu_ptr(&ds_bts_cpu);
 
-	/* An NMI that returns must not switch BTS on again. */
+	/* From now on, no NMI may switch BTS on when it returns. */
 	WRITE_ONCE(c->ctl, 0);
 	if (c->ds)
 		ds_switch_off();
@@ -448,9 +449,9 @@ void ds_bts_emergency_stop(void)
 
 /* --- The probe: does the hardware work as documented? ------------------------------ */
 
-/* A try may fail because of an NMI from another source or a wrong record (erratum AAJ122). */
+/* A try may fail because an unrelated NMI comes or a record is wrong (erratum AAJ122). */
 #define DS_PROBE_TRIES		8
-/* The maximum number of branches in a probe loop. Two loops fit into the buffer. */
+/* The maximum number of branches in a probe loop. The buffer has room for twice as many. */
 #define DS_PROBE_BRANCHES	1024
 #define DS_PROBE_THRESHOLD	4
 #define DS_PROBE_LATE		64
@@ -488,8 +489,8 @@ static bool ds_probe_pmi(struct ds_bts_cpu *c, u64 on)
 }
 
 /*
- * Discard the probe's records. Take some branches first, because after TR is cleared, the CPU may
- * store a record late, or still store a few more branches.
+ * Discard the probe's records. Even after TR is cleared, the CPU may still store some records, so
+ * take some branches first.
  */
 static void ds_settle(struct ds_bts_cpu *c)
 {
@@ -566,8 +567,8 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
  * ds_put_back - restore perf's BTS settings on this CPU
  * @c: the CPU's state
  *
- * After this function, perf may free the buffer. So this function clears TR even if something other
- * than this driver, for example a hypervisor, has set TR again.
+ * Once this function has returned, perf may free the buffer. So this function clears TR even if
+ * something other than this driver, for example a hypervisor, has set TR again.
  *
  * Context: This CPU; @busy is set.
  */
@@ -580,6 +581,6 @@ void ds_put_back(struct ds_bts_cpu *c)
 	ds_empty(c);
 	WRITE_ONCE(c->ds->bts_interrupt_threshold, c->threshold);
 	WRITE_ONCE(c->ds, NULL);
-	/* A PMI that came after perf's last event may have left LVTPC masked, so unmask the PMI. */
+	/* If a PMI did not call its handlers (microcode update), LVTPC is masked, so unmask it. */
 	ds_unmask_pmi();
 }

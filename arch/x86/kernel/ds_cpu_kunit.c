@@ -80,7 +80,7 @@ static void ds_test_want(unsigned int mode)
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 }
 
-/* Pretend that an NMI was running during the last release and left @busy set. */
+/* Pretend that an NMI during the last release of BTS left @busy set. */
 static void ds_test_stick(void *unused)
 {
 	this_cpu_write(ds_bts_cpu.busy, DS_BUSY_NMI);
@@ -123,7 +123,7 @@ static noinline void ds_test_branches(unsigned long nr)
 		     : "+r" (nr) : : "cc");
 }
 
-/* If a drain takes the records that raise a PMI, the PMI is due, unless it came already. */
+/* If a drain finds the index at the threshold, a PMI is due, unless the PMI has already come. */
 static void ds_test_pmi_due(struct kunit *test)
 {
 	struct ds_bts_cpu c = { };
@@ -137,7 +137,7 @@ static void ds_test_pmi_due(struct kunit *test)
 }
 
 /*
- * If a drain finds a full buffer and a masked PMI, the PMI was lost, so the drain unmasks PMIs.
+ * If a drain finds the buffer full and PMIs masked, a PMI was lost, so the drain unmasks PMIs.
  * But while LVTPC contains a guest's entry, the drain does not change LVTPC.
  */
 static void ds_test_pmi_masked(struct kunit *test)
@@ -194,7 +194,7 @@ static void ds_test_nmi_due(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, after.interrupts, before.interrupts + 1);
 }
 
-/* If the branches of another NMI reach the threshold and the PMI is lost, ds_bts_nmi() drains. */
+/* The branches of an NMI reach the threshold, but the PMI is lost: ds_bts_nmi() must drain. */
 static void ds_test_nmi_other(struct kunit *test)
 {
 	unsigned int threshold = ds_bts_get_threshold();

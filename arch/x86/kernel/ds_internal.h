@@ -15,7 +15,7 @@
 #define DS_CTL_MASK	(DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS | DEBUGCTLMSR_BTINT | \
 			 DEBUGCTLMSR_BTS_OFF_OS | DEBUGCTLMSR_BTS_OFF_USR)
 
-/* This address means "none", because no instruction begins there. */
+/* No instruction begins at this address, so it stands for "no address". */
 #define DS_NOWHERE	ULONG_MAX
 
 /* Search at most this many records for an NMI's start, and as many again for its end. */
@@ -31,7 +31,7 @@ enum ds_busy {
 	DS_BUSY_NMI,	/* an NMI's drain between ds_bts_nmi_enter() and ds_bts_nmi_leave() */
 };
 
-/* The state of a PMI whose records were drained by something other than the PMI's handler. */
+/* The state of a PMI whose records were not drained by the PMI's handler. */
 enum ds_pmi {
 	DS_PMI_NONE,
 	DS_PMI_DUE,	/* the buffer is drained, but the PMI is still to come */
@@ -47,15 +47,15 @@ enum ds_pmi {
  *		afterwards
  * @back:	the return address of the last NMI whose handler drained, or DS_NOWHERE
  * @busy:	the kind of drain that is using the buffer
- * @pmi:	whether a PMI is still to come or came during a drain; see enum ds_pmi
+ * @pmi:	whether a PMI is due or was seen during a drain; see enum ds_pmi
  * @interrupted: an NMI has interrupted code in .text..ds since the drain began
- * @crash:	set by a crashing CPU, to request the records of this CPU
+ * @crash:	set by a crashing CPU, to request the records of this struct's CPU
  * @crash_nmi:	set by a crashing CPU; cleared when the NMI from that CPU arrives
  * @idle_pmis:	number of consecutive PMIs without records of traced code. When this number
  *		reaches DS_IDLE_PMIS, recording stops until the next ds_bts_update_all()
- * @strays:	number of own records that the CPU stored during the probe or after BTS was switched
- *		off, not reported yet
- * @discarded:	number of records that were discarded when BTS was switched on, not reported yet
+ * @strays:	number of unreported own records that the CPU stored during the probe or after BTS
+ *		was switched off
+ * @discarded:	number of unreported records that were discarded when BTS was switched on
  * @traits:	DS_TRAIT_*
  * @fault:	why this CPU's BTS is not used
  * @threshold:	perf's interrupt threshold, which is restored when perf gets BTS back

@@ -20,7 +20,7 @@ int ds_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Start with an empty buffer that has @slots slots and @rest more bytes. */
+/* Start with an empty buffer of @slots slots plus @rest bytes. */
 void ds_test_start(struct ds_test *t, unsigned int slots, unsigned int rest)
 {
 	u64 base = (unsigned long)t->slot;
@@ -162,7 +162,7 @@ static void ds_test_put_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_late(&t->cpu), 0);
 	ds_test_expect(test, 0, 70);
 
-	/* If a circular buffer has not wrapped, its end is still zero. */
+	/* If perf resets the index before a circular buffer wraps, the last slots are zero. */
 	t->circular = true;
 	ds_test_start(t, 100, 0);
 	ds_test_store_nr(t, 70);
@@ -367,7 +367,7 @@ static void ds_test_cpl_trait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_cpl_trait(&t->batch), DS_TRAIT_CPL_AFTER);
 }
 
-/* Simulate a PMI after @more records of traced code and one own record. */
+/* Simulate a PMI after @more branches of traced code and a branch into .text..ds. */
 static void ds_test_idle_pmi(struct ds_test *t, struct ds_bts_cpu *c, unsigned int more)
 {
 	ds_test_store_nr(t, more);

@@ -7,7 +7,7 @@
 
 #include "ds_kunit.h"
 
-/* Store @before records of traced code, and then the first @way records of an NMI. */
+/* Store @before records of traced code, and then @way records from the start of an NMI. */
 static void ds_test_nmi(struct ds_test *t, unsigned int before, unsigned int way)
 {
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
@@ -56,7 +56,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 
 /*
  * The driver finds the branch to the NMI's entry point even if the record of this branch has a
- * wrong origin, and another record has the right origin.
+ * wrong origin and another branch begins at the interrupted address.
  */
 static void ds_test_nmi_wrong(struct kunit *test)
 {
@@ -77,7 +77,7 @@ static void ds_test_nmi_wrong(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 0);
 }
 
-/* If BTS was off when an NMI came, no record shows its entry. All records are delivered. */
+/* If BTS was off when an NMI came, no record belongs to the NMI, so all records are delivered. */
 static void ds_test_nmi_off(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -89,7 +89,7 @@ static void ds_test_nmi_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own + t->batch.unsure, 0);
 }
 
-/* With FRED, all events share the entry points. The last branch to one of them is the NMI's. */
+/* With FRED, events share entry points. The last branch to an entry point belongs to the NMI. */
 static void ds_test_nmi_entries(struct kunit *test)
 {
 	static void (*const entries[])(void) = {
@@ -131,7 +131,7 @@ static void ds_test_nmi_no_entry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 110);
 }
 
-/* With BTS_OFF_OS, a batch may or may not begin and end with the crossings of NMIs. */
+/* With BTS_OFF_OS, the crossings of NMIs at the two ends of a batch may be missing. */
 static void ds_test_nmi_user(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -156,8 +156,8 @@ static void ds_test_nmi_user(struct kunit *test)
 }
 
 /*
- * If BTS_OFF_OS or BTS_OFF_USR hides the branch to the NMI's entry point, no earlier branch to an
- * entry point may be mistaken for it. With BTS_OFF_USR, some CPUs still store the branch.
+ * If BTS_OFF_OS or BTS_OFF_USR hides the branch to the NMI's entry point, the driver must not
+ * mistake an earlier NMI's branch for it. With BTS_OFF_USR, some CPUs still store the branch.
  */
 static void ds_test_nmi_hidden(struct kunit *test)
 {

@@ -15,20 +15,20 @@
  * when BTS was switched off. An own branch is a branch of the driver or of the tracer, and its
  * record is an own record. Each record after @end is an own record.
  *
- * While BTS is on, the driver and the tracer run only code in the section .text..ds, except in
- * NMIs. So the addresses of a record show whether the branch is an own branch. Own branches at
+ * Except in NMIs, the driver and the tracer run only code in the section .text..ds while BTS is
+ * on. So the addresses of a record show whether the branch is an own branch. Own branches at
  * the beginning of a batch lead out of the section, and own branches at the end of a batch lead
  * into the section. If an own branch leads to a return thunk, the branch of the thunk is an own
  * branch, too.
  *
  * If the handler of an NMI drains the buffer, the branches of the NMI's entry code and exit code
- * are own branches, too. The entry code begins with the last branch to the kernel's NMI entry
- * point. The exit code ends with the branch back to the interrupted instruction. The driver
- * searches at most DS_NMI_RECORDS records for each of these two branches. If a search fails, the
- * searched records are delivered and counted in @unsure. Because of erratum AAJ122, the branch to
- * the entry point may have a wrong origin, so the driver does not compare this origin with the
- * interrupted address. If the buffer is full, the driver does not search for the branch to the
- * entry point, because the NMI may have begun after the last record was stored.
+ * are own branches, too. The branches of the entry code begin with the last branch to the kernel's
+ * NMI entry point. Those of the exit code end with the branch back to the interrupted instruction.
+ * The driver searches at most DS_NMI_RECORDS records for each of these two branches. If a search
+ * fails, the searched records are delivered and counted in @unsure. Because of erratum AAJ122, the
+ * branch to the entry point may have a wrong origin, so the driver does not compare this origin
+ * with the interrupted address. If the buffer is full, the driver does not search for the branch to
+ * the entry point, because the NMI may have begun after the last record was stored.
  */
 
 #include <linux/minmax.h>
@@ -130,7 +130,7 @@ void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 	if (!circular || !ds_has_wrapped(c->ds)) {
 		batch->slice[0] = (struct ds_bts_slice){ rec, min(nr, slots) };
 		batch->full = !circular && nr >= slots;
-		/* If the slot at a linear buffer's index is in use, perf has reset the index. */
+		/* If a linear buffer has a record at the index, perf has reset the index. */
 		batch->wrapped = !circular && READ_ONCE(c->ds->bts_index) >= c->end &&
 				 (!nr || ds_next_slot(c->ds)) && ds_has_wrapped(c->ds);
 		return;
@@ -160,15 +160,15 @@ static unsigned int ds_skip_own(const struct ds_bts_batch *batch, unsigned int i
 }
 
 /*
- * Return how many of @nr records to search for the branch at which an NMI begins or ends. With
- * BTS_OFF_OS, the CPU stores at most one record of an NMI's entry, and one of its exit.
+ * Return the number of records, at most @nr, to search for the branch at which an NMI begins or
+ * ends. With BTS_OFF_OS, the CPU stores at most one record of an NMI's entry, and one of its exit.
  */
 static unsigned int ds_nmi_window(const struct ds_bts_cpu *c, unsigned int nr)
 {
 	return min(nr, c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? 1 : DS_NMI_RECORDS);
 }
 
-/* Count the own records that the end of the previous drain left at the start of a batch. */
+/* Count the own records at the start of a batch. They are from the end of the previous drain. */
 static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_cpu *c)
 {
 	unsigned int head = ds_skip_own(batch, 0);
@@ -217,7 +217,7 @@ static bool ds_is_nmi_entry(u64 addr)
 static bool ds_is_entry_from(const struct ds_bts_cpu *c, const struct ds_bts_record *rec,
 			     unsigned long ip)
 {
-	/* With BTS_OFF_USR, the NMI's branch may be missing. Ignore branches from the kernel. */
+	/* This NMI's branch comes from user space, and BTS_OFF_USR may hide it. */
 	if ((c->ctl & DEBUGCTLMSR_BTS_OFF_USR) && ds_is_user(ip) && !ds_is_user(rec->from))
 		return false;
 	return ds_is_nmi_entry(rec->to);
@@ -230,7 +230,7 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_
 	unsigned int window = ds_nmi_window(c, nr - head);
 	unsigned int i;
 
-	/* If BTS was off when the NMI came (e.g. after a VM exit), no record shows its start. */
+	/* If BTS was off before the NMI (e.g. after a VM exit), no record shows the NMI's start. */
 	if (!(c->debugctl & DEBUGCTLMSR_TR))
 		window = 0;
 	/* With BTS_OFF_OS, no record shows the start of an NMI that interrupts the kernel. */

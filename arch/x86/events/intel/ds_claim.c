@@ -16,7 +16,7 @@
 #include "../perf_event.h"
 
 /**
- * intel_ds_has_bts - report whether the CPU has BTS that perf can lend
+ * intel_ds_has_bts - report whether perf can lend the CPU's BTS
  *
  * Context: Any, once the PMU is initialized.
  * Return: true if the CPU has BTS with 64-bit records, and perf drives the PMU.
@@ -36,8 +36,7 @@ bool intel_ds_has_bts(void)
  * The caller owns the BTS fields of the DS area until it calls intel_ds_release_bts(). Until then,
  * perf refuses events that use BTS or LBR and, on some CPUs, events that use Intel PT. perf sets
  * DS_AREA on each online CPU immediately, and on other CPUs when they come online. PEBS and the
- * counters keep working, and perf's PMI handler keeps unmasking the PMI. The caller must release
- * BTS before it claims BTS again.
+ * counters keep working, and perf's PMI handler keeps unmasking the PMI.
  *
  * Context: Process context, may sleep.
  * Return: 0; -EBUSY if perf uses BTS or LBR, or if perf uses Intel PT and the PMU has no

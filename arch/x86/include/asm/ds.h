@@ -23,8 +23,8 @@ extern char __ds_text_start[], __ds_text_end[];
 
 /**
  * struct ds_bts_record - a taken branch, in the hardware's format
- * @from:	linear address of the branch, or of the instruction that an interrupt or exception
- *		has interrupted
+ * @from:	linear address of the branch or, for an interrupt or exception, of the interrupted
+ *		instruction
  * @to:	linear address of the branch target
  * @flags:	bit 4 means "predicted" on NetBurst; do not rely on this bit
  *
@@ -48,7 +48,7 @@ static inline bool ds_is_user(u64 addr)
  * stores the branches of both sides, and the tracer drops the branches that belong only to an
  * unwanted side. With DS_BTS_CPL_FILTER, the driver sets BTS_OFF_OS or BTS_OFF_USR, so the hardware
  * does not store these branches. This saves time, but the hardware also omits the crossings in one
- * direction, which depends on the CPU.
+ * direction. The omitted direction depends on the CPU.
  */
 #define DS_BTS_OFF		0
 #define DS_BTS_USER		BIT(0)
@@ -62,8 +62,8 @@ static inline bool ds_is_user(u64 addr)
  * Limits of the threshold, which is the number of records per interrupt. perf's buffer has 2730
  * slots. The slots above the maximum threshold receive the branches that the CPU takes between
  * reaching the threshold and switching BTS off. After ds_bts_nmi_leave() has switched BTS on, the
- * NMI takes about a dozen more branches, even in a kernel with sanitizers, because they instrument
- * neither the end of exc_nmi() nor assembly code. The minimum threshold is several times higher, so
+ * NMI takes about a dozen more branches. Sanitizers add none here, because they instrument neither
+ * the end of exc_nmi() nor assembly code. The minimum threshold is several times that number, so
  * these branches alone cannot raise the next interrupt.
  */
 #define DS_BTS_MIN_THRESHOLD	64
@@ -73,9 +73,9 @@ static inline bool ds_is_user(u64 addr)
 enum ds_drain_cause {
 	DS_DRAIN_INTERRUPT,	/* the index has reached the threshold */
 	DS_DRAIN_SWITCH,	/* the CPU switches to another task */
-	DS_DRAIN_FLUSH,		/* another cause, for example a reader or new options */
+	DS_DRAIN_FLUSH,		/* another cause, e.g. the trace is read or an option changes */
 	DS_DRAIN_STOP,		/* recording ends */
-	DS_DRAIN_OFFLINE,	/* the CPU goes offline, or a suspend, reboot or release begins */
+	DS_DRAIN_OFFLINE,	/* BTS ends on the CPU: offline, suspend, reboot, or release */
 	DS_DRAIN_CRASH,		/* the kernel oopses or panics */
 	DS_DRAIN_CAUSES
 };
@@ -90,10 +90,10 @@ struct ds_bts_slice {
  * struct ds_bts_batch - the records of one drain of one CPU
  * @slice:	the records, oldest first; valid only during records(). The second slice
  *		has records only if the buffer has wrapped
- * @own:	number of own records, which the slices do not contain
- * @discarded:	number of records found in the buffer, and discarded, when BTS was switched on
+ * @own:	number of records of own branches, which the slices do not contain
+ * @discarded:	number of records that were discarded from the buffer when BTS was switched on
  * @unsure:	number of records in the slices that may be own records, because the driver did
- *		not find the start of an NMI's entry or the end of an NMI's exit
+ *		not find where an NMI began or ended
  * @cause:	why the buffer was drained
  * @full:	the buffer was full, so later branches were not stored
  * @wrapped:	earlier branches were overwritten, because the circular buffer wrapped or because
@@ -102,7 +102,7 @@ struct ds_bts_slice {
  *		drain, for example by a machine check
  * @stopped:	recording stops on this CPU, because too many consecutive interrupts found only own
  *		records in the buffer
- * @dead:	this CPU's BTS does not work and is not used; only a flush sets this flag
+ * @dead:	this CPU's BTS does not work and is not used; set only in a flush
  *
  * If branches were overwritten or not stored, their number is unknown.
  */
@@ -125,10 +125,10 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
 }
 
 /*
- * While BTS is on, the driver and the tracer run only code in the section .text..ds, except in
- * NMIs. If traced code calls a function in this section, the function first switches BTS off, and
+ * Except in NMIs, the driver and the tracer run only code in the section .text..ds while BTS is
+ * on. If traced code calls a function in this section, the function first switches BTS off, and
  * switches BTS on again before it returns. A branch that begins or ends in this section is called
- * an own branch, and is not in the trace. The section must not be probed, traced or sanitized.
+ * an own branch, and is not in the trace. The section must not be probed, traced or instrumented.
  * Interrupts must be off before the section is entered, and must stay off until the section is
  * left. objtool checks that code in this section calls other code only between ds_bts_pause() and
  * ds_bts_resume().
@@ -138,7 +138,7 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
 bool ds_bts_off(void);
 void ds_bts_on(void);
 
-/* Do the same as ds_bts_off(). If this returns true, any code may run until ds_bts_resume(). */
+/* Call ds_bts_off(). If it returns true, any code may run until ds_bts_resume(). */
 static __always_inline bool ds_bts_pause(void)
 {
 	if (!ds_bts_off())
@@ -147,7 +147,7 @@ static __always_inline bool ds_bts_pause(void)
 	return true;
 }
 
-/* Do the same as ds_bts_on(). Call this function only if ds_bts_pause() has returned true. */
+/* Undo a ds_bts_pause() that has returned true. */
 static __always_inline void ds_bts_resume(void)
 {
 	instrumentation_end();
@@ -163,9 +163,9 @@ void ds_bts_ask(struct task_struct *task);
  *		interrupts off, in any context including NMI, while the CPU records nothing. Calls
  *		on one CPU never nest
  * @turn:	return what this CPU must record (DS_BTS_*) of the current task or, at a task
- *		switch, of the next task. Called with interrupts off, not from NMI, after the
- *		last record in the old mode and before the first record in the new mode
- * @pending:	report whether a flush must call @records on @cpu although @cpu records nothing.
+ *		switch, of the next task. Called with interrupts off, not from NMI, after all
+ *		earlier records have been passed to @records
+ * @pending:	report whether a flush must call @records on @cpu even if @cpu is not recording.
  *		Called with preemption off
  */
 struct ds_bts_ops {
@@ -179,7 +179,7 @@ enum ds_fault {
 	DS_FAULT_NONE,
 	DS_FAULT_NO_AREA,	/* perf has not set DS_AREA */
 	DS_FAULT_REFUSED,	/* DEBUGCTL rejects the driver's bits */
-	DS_FAULT_NO_RECORD,	/* a test branch did not cause exactly one correct record */
+	DS_FAULT_NO_RECORD,	/* a test branch caused no record, several, or a wrong one */
 	DS_FAULT_NO_INTERRUPT,	/* the index passed the threshold without a PMI */
 	DS_FAULTS
 };
@@ -211,8 +211,8 @@ void __ds_bts_nmi_leave(unsigned long ip);
 
 /*
  * Call this when an NMI begins. This function switches BTS off if the NMI must drain, if the NMI
- * interrupts a drain, or if a PMI is still to come, but its records have been drained. While BTS is
- * off, the branches of the NMI's handlers cannot raise the next interrupt.
+ * interrupts a drain, or if a PMI whose records have already been drained is still to come. While
+ * BTS is off, the branches of the NMI's handlers cannot raise the next interrupt.
  */
 static __always_inline void ds_bts_nmi_enter(void)
 {
