@@ -38,7 +38,7 @@ struct bts_departs {
  * @addr:	the first address of the mapping
  * @len:	the length of the mapping in bytes
  * @offset:	the offset in the file at which the mapping begins, in bytes
- * @ino:	the file's inode, or 0 if there is no file
+ * @ino:	the file's inode number, or 0 if there is no file
  * @maj:	major number of the file system's device
  * @min:	minor number of the file system's device
  * @path:	the path of the file, or a name in brackets, or //anon, or //toolong
@@ -97,10 +97,10 @@ static __always_inline void bts_resume_maps(void)
 
 /*
  * If necessary, make a traced task wait until its trace has been read. Then show the mappings of
- * the task, unless they have been shown. If @regs is NULL, the caller is KVM's loop or io_uring,
- * which may hold locks and is not about to return to user mode. So do nothing. The next drain makes
- * the task call this function again. If TIF_NOTIFY_RESUME was set, resume_user_mode_work() calls
- * this function.
+ * the task, unless they have been shown. resume_user_mode_work() calls this function if
+ * TIF_NOTIFY_RESUME was set. If @regs is NULL, the caller is KVM's loop or io_uring, which may hold
+ * locks and is not about to return to user mode. So do nothing. The next drain makes the task call
+ * this function again.
  * Context: process context, interrupts on; no lock held unless @regs is NULL.
  */
 static __always_inline void bts_resume_user(struct pt_regs *regs)

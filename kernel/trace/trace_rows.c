@@ -14,9 +14,9 @@
  *
  * Called with trace_event_read_lock() held.
  *
- * The print functions of the function_graph tracer consume entries, so iter->ent may be invalid
- * after such an entry has been printed. Only the callback rows() reads iter->ent, and the print
- * functions of events that have this callback do not consume entries.
+ * Printing an entry of the function_graph tracer may consume entries, so iter->ent may be invalid
+ * afterwards. This is safe here: only the callback rows() reads iter->ent, and the print functions
+ * of events that have this callback do not consume entries.
  */
 unsigned int trace_rows(struct trace_iterator *iter)
 {

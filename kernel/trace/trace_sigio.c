@@ -55,7 +55,7 @@ static DEFINE_MUTEX(trace_sigio_mutex);
 
 /*
  * Report whether the reader has something to read. If the result is false and @table is not NULL,
- * the ring buffer calls trace_sigio_wake() when an entry is written or a snapshot swaps the
+ * the ring buffer will call trace_sigio_wake() when an entry is written or a snapshot swaps the
  * buffers. After a swap, the result is true, so that the reader reads the new live buffer.
  */
 static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
@@ -74,7 +74,7 @@ static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 	return buffer != READ_ONCE(iter->array_buffer->buffer);
 }
 
-/* The ring buffer's irq_work calls this, perhaps spuriously, instead of waking a task. */
+/* The ring buffer's irq_work calls this function, perhaps spuriously, instead of waking a task. */
 static int trace_sigio_wake(wait_queue_entry_t *wait, unsigned int mode, int sync,
 			    void *key)
 {

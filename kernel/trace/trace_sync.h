@@ -15,26 +15,26 @@ struct trace_iterator;
  * tracer_sync_key in its init() and decrements tracer_sync_key in its reset(). Contexts of
  * sync():
  *
- *	- If @cpu is RING_BUFFER_ALL_CPUS, the context is process context. If @why is ON, OFF
+ *	- If @cpu is RING_BUFFER_ALL_CPUS, sync() is called in process context. If @why is ON, OFF
  *	  or POLL, the tracer stays the current tracer during the call, because trace_types_lock
  *	  is held or a reader has a pipe open (trace_ref). If @why has another value, the
  *	  instance may have just switched to another tracer.
- *	- If @cpu is the number of a CPU, the context can be any, including NMI. The caller
+ *	- If @cpu is the number of a CPU, sync() may be called in any context, even NMI. The caller
  *	  usually runs on @cpu, but may have migrated to another CPU. The instance may have just
  *	  switched to another tracer.
- *	- In a crash, @tr is NULL, which means all instances, and the context can be any.
+ *	- In a crash, @tr is NULL, which means all instances. Any context is possible.
  */
 
 /* Reasons why a tracer must bring the ring buffer up to date */
 enum tracer_sync_reason {
-	/* With the next two reasons, @cpu is RING_BUFFER_ALL_CPUS or the current CPU */
+	/* For the two reasons below, @cpu is RING_BUFFER_ALL_CPUS or the current CPU */
 	TRACER_SYNC_FLUSH,	/* the records are needed now, or the ring buffer has room again */
 	TRACER_SYNC_ON,		/* the ring buffer was switched on */
-	/* With the next three reasons, @cpu is always RING_BUFFER_ALL_CPUS */
-	TRACER_SYNC_OFF,	/* the ring buffer (in a crash: each) is about to be turned off */
+	/* For the three reasons below, @cpu is always RING_BUFFER_ALL_CPUS */
+	TRACER_SYNC_OFF,	/* the ring buffer (in a crash, each one) will be turned off */
 	TRACER_SYNC_POLL,	/* a reader finds no data in a poll() or a non-blocking read() */
 	TRACER_SYNC_TARGETS,	/* the PID sets or tracing_cpumask have changed */
-	/* With the next reason, @cpu is always the current CPU */
+	/* For the reason below, @cpu is always the current CPU */
 	TRACER_SYNC_EVENT,	/* an event or a trace_printk() is about to be written */
 };
 

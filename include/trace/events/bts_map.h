@@ -3,7 +3,7 @@
  * This event shows that a task has created, moved or enlarged an executable mapping, or has made
  * a mapping executable. A tool needs the event to find the symbols of the mapped addresses. After
  * exec(), the event also shows the task's new name (comm), often long before the next bts_departs
- * does. If two mappings overlap, the later mapping applies. See
+ * does. If two mappings overlap, the shared addresses belong to the later mapping. See
  * Documentation/trace/bts-internals.rst.
  */
 #undef TRACE_SYSTEM

@@ -11,7 +11,7 @@
  *	      no room --> backlog -----+-------------------------+
  *	                  task waits <---- backlog empty: wake up
  *
- * While any CPU holds branches for the instance, every target that can wait must wait before it
+ * While any CPU holds branches for an instance, every target that can wait must wait before it
  * returns to user mode, even if other tasks took these branches. So the tracer needs no per-task
  * state. A task may still take branches in the kernel before it waits, and other targets may take
  * branches in user mode until their next interrupt. Each CPU holds these branches in its backlog.
@@ -88,7 +88,7 @@ static bool bts_may_wait(struct bts_instance *b)
 	       rcu_access_pointer(b->tr->function_pids) && bts_can_wait(current);
 }
 
-/* Report whether tasks must wait, because a CPU holds entries and may go on holding them. */
+/* Report whether a CPU holds entries and may go on holding them, so that tasks must wait. */
 static bool bts_must_wait(struct bts_instance *b)
 {
 	int cpu;
@@ -160,12 +160,12 @@ void bts_poll(void)
 }
 
 /*
- * Sleep until the backlogs are empty. The ring buffer may then be almost full of formerly held
- * entries, so the branches that the task takes while it wakes up may be held. If these branches
+ * Sleep until the backlogs are empty. By then, entries from the backlogs may have almost filled the
+ * ring buffer, so branches that the task takes while it wakes up may be held. If these branches
  * reached the threshold at each wake-up, they would be drained and held before the task checked
  * again, and the task would wait for its own branches forever. Therefore, after BTS_SLEEPS sleeps
- * in one wait, the tracer drops the task's branches that find no room. It still holds the task's
- * rows without branches, because each wake-up adds at most two.
+ * in one wait, the tracer drops the task's branches that find no room. The tracer still holds the
+ * task's non-branch rows, because each wake-up adds at most two such rows.
  */
 static void bts_sleep(unsigned int *sleeps)
 {
@@ -200,7 +200,7 @@ void bts_block_task(unsigned int state)
 			break;
 		}
 	}
-	/* If the task slept too often, drain now, because its last branches must not be held. */
+	/* If the task slept too often, drain now: at this point, its branches cannot be held. */
 	if (trace_recursion_test(TRACE_BTS_WAIT_BIT)) {
 		ds_bts_flush_cpu();
 		trace_recursion_clear(TRACE_BTS_WAIT_BIT);
@@ -208,7 +208,7 @@ void bts_block_task(unsigned int state)
 }
 
 /**
- * bts_reader - update the readers of a file, and write held entries if there is room
+ * bts_reader - note what a reader does, and write held entries if there is room
  * @iter:	the file's iterator
  * @event:	what the current task does
  */

@@ -21,7 +21,7 @@
  * filter.c selects the tasks and the branches to record. A probe on sched_switch drains the
  * records of the leaving task, so that each entry has the right PID. The probe also switches the
  * hardware on or off for the next task. The tracer keeps no state per task. If no instance wants
- * the leaving or the next task, the probe usually only reads ftrace's decision on the next task.
+ * the leaving or the next task, the probe usually just checks whether ftrace ignores the next task.
  * With bts-cpl-filter, the hardware does not store the branches of the unwanted side. With
  * bts-circular, the hardware overwrites old branches.
  *
@@ -44,7 +44,7 @@
  * records each branch that at least one instance wants, and delivers the branch only to the
  * instances that want it.
  *
- * Each row shows the time and the context of the drain, not of the branch.
+ * Each row shows the time and the context of the drain, not those of the branch.
  *
  * Concurrency:
  *
@@ -61,8 +61,8 @@
  *	  tracer leaves the list, and is not reset or freed until a grace period has passed.
  *	- The options and bts_instance.tracing are written under trace_types_lock and read in any
  *	  context. After each write, the writer calls ds_bts_update_all(), which interrupts all CPUs
- *	  and returns once every CPU uses the new value. There are two exceptions: bts_sync_on()
- *	  sets bts_instance.tracing, and bts_crash() clears it, without the lock and in any context.
+ *	  and returns once every CPU uses the new value. Two exceptions may run in any context and
+ *	  take no lock: bts_sync_on() sets bts_instance.tracing, and bts_crash() clears it.
  *
  * Losses. Each loss is counted. When the ring buffer has room again, an entry about the loss
  * (struct bts_lost_entry) is written before any later branch. The causes are in enum
@@ -98,7 +98,7 @@ LIST_HEAD(bts_instances);
  */
 static DEFINE_PER_CPU(pid_t, bts_pid);
 
-/* The task with PID bts_pid. A switch between unwanted tasks changes neither variable. */
+/* The task of bts_pid. A switch between untraced tasks changes neither bts_pid nor bts_task. */
 static DEFINE_PER_CPU(struct task_struct *, bts_task);
 
 /* True if no instance wants this CPU's current task, so that the CPU records nothing. */
@@ -109,7 +109,7 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-user", .bit = DS_BTS_USER },
 	/* Record branches that begin or end in the kernel */
 	{ .name = "bts-kernel", .bit = DS_BTS_KERNEL },
-	/* Let the hardware leave out unwanted branches, and some crossings (asm/ds.h) */
+	/* Let the hardware omit unwanted branches and some between user and kernel (asm/ds.h) */
 	{ .name = "bts-cpl-filter", .bit = DS_BTS_CPL_FILTER },
 	/* Let the DS buffer wrap without interrupts and keep only the latest branches */
 	{ .name = "bts-circular", .bit = DS_BTS_CIRCULAR },
@@ -132,9 +132,9 @@ static struct tracer_flags bts_flags = {
 };
 
 /*
- * Decide what an instance records of @task. If @switches is true, also write the rows about the
- * task switch. Return: the instance's mode, which may include BTS_OPT_SCHED or BTS_OPT_MAP without
- * a side.
+ * Choose what an instance will record of @task. If @switches is true, also write the rows about the
+ * task switch. Return: the instance's mode, which may include BTS_OPT_SCHED or BTS_OPT_MAP even if
+ * it includes no side.
  */
 static unsigned int bts_turn_instance(struct bts_instance *b, struct task_struct *task,
 				      bool switches)
@@ -156,11 +156,11 @@ static unsigned int bts_turn_instance(struct bts_instance *b, struct task_struct
 }
 
 /*
- * Prepare to record the next task, or the current task in a new mode. The driver calls this
- * function.
- * Return: each side that at least one instance wants; also DS_BTS_CPL_FILTER and DS_BTS_CIRCULAR,
- * each only if it is set in all instances that want a side.
- * Context: interrupts off; after the last record in the old mode, before the first in the new.
+ * Prepare to record the next task, or the current task in a new mode. Called by the driver.
+ * Return: the sides that at least one instance wants. If all instances that want a side have set
+ * bts-cpl-filter, DS_BTS_CPL_FILTER is added. Likewise, DS_BTS_CIRCULAR is added if all these
+ * instances have set bts-circular.
+ * Context: interrupts off; bts_records() has already received all earlier records.
  */
 static unsigned int bts_turn(struct task_struct *task)
 {
@@ -183,7 +183,7 @@ static unsigned int bts_turn(struct task_struct *task)
 	return modes ? modes | less : DS_BTS_OFF;
 }
 
-/* Count the losses after a batch. Count a stop even if the instance does not want the task. */
+/* Count the losses after a batch. If recording stops, count a loss even for an untraced task. */
 static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 			   pid_t pid)
 {
@@ -387,7 +387,7 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 	return 0;
 }
 
-/* Refuse "overwrite" with bts-block, because no task would wait if there were always room. */
+/* Refuse "overwrite" with bts-block: there would always be room, so no task would wait. */
 static int bts_flag_changed(struct trace_array *tr, u64 mask, int set)
 {
 	if (mask == TRACE_ITER(OVERWRITE) && set && tr->bts->blocking)
@@ -471,7 +471,7 @@ static struct bts_instance *bts_get(struct trace_array *tr)
 	return tr->bts;
 }
 
-/* Clear the state of an instance, because the instance may have chosen the tracer before. */
+/* Clear the state of an instance, which may have used the tracer before. */
 static void bts_prepare(struct trace_array *tr)
 {
 	struct bts_instance *b = tr->bts;
@@ -533,7 +533,7 @@ err_map:
 	return ret;
 }
 
-/* Release the hardware if no instance needs it. On return, no CPU uses the removed instance. */
+/* Release the hardware if no instance needs it. On return, no CPU uses a removed instance. */
 static void bts_release(void)
 {
 	if (!list_empty(&bts_instances)) {

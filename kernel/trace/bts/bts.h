@@ -40,7 +40,7 @@ enum bts_lost_cause {
 
 /**
  * union bts_entry - an entry that is written or held
- * @ent:	the header; if its type is not one of the following, the entry is a non-branch row
+ * @ent:	the header; if its type is none of the three below, the entry is a non-branch row
  * @branch:	for the type TRACE_BTS
  * @pack:	for the type TRACE_BTS_PACK; the encoded branches follow
  * @lost:	for the type TRACE_BTS_LOST
@@ -72,7 +72,7 @@ struct bts_cause {
 
 /**
  * struct bts_loss - an instance's losses on one CPU from one cause
- * @total:	the number of branches or rows lost since the instance chose the tracer; a
+ * @total:	the number of branches or rows lost since bts became the instance's tracer; a
  *		loss of unknown size counts as 1
  * @count:	the number of lost branches that the trace does not show yet
  * @unknown:	there are losses of unknown size that the trace does not show yet
@@ -87,7 +87,7 @@ struct bts_loss {
 #define BTS_NONE_HELD	U64_MAX
 
 /**
- * struct bts_counts - the counters of bts_stats, since the instance chose the tracer
+ * struct bts_counts - the counters of bts_stats, reset when bts becomes the instance's tracer
  * @records:	records read from the DS buffer, including those that only other instances want
  * @delivered:	records written into the instance's ring buffer
  * @filtered:	records left out because of bts-user, bts-kernel or the event filter, or
@@ -95,7 +95,7 @@ struct bts_loss {
  * @own:	records of own branches, which are never delivered
  * @dropped_off: records dropped because the ring buffer, or its part for this CPU, was off
  * @unsure:	delivered or filtered records that may be own records, because the driver did not
- *		find the start of an NMI's entry or the end of an NMI's exit
+ *		find where an NMI began or ended
  * @drains:	drains of the DS buffer, by cause
  * @packs:	packs written
  * @pack_bytes:	size of these packs in the ring buffer
@@ -120,7 +120,7 @@ struct bts_counts {
 
 /**
  * struct bts_losses - an instance's losses on one CPU (loss.c)
- * @cause:	the losses of each cause
+ * @cause:	the losses from each cause; see enum bts_lost_cause
  * @pending:	there are losses that the trace does not show yet
  * @pid:	the task of the last lost branch or row
  * @refusals:	the latest result of bts_refusals()
@@ -237,7 +237,7 @@ enum {
 /* The instances that have chosen bts. Use for_each_bts_instance() to walk this list. */
 extern struct list_head bts_instances;
 
-/* Context: preemption off, may be an NMI; or trace_types_lock held. */
+/* Context: either preemption is off (perhaps in an NMI), or trace_types_lock is held. */
 #define for_each_bts_instance(b)					\
 	list_for_each_entry_rcu(b, &bts_instances, list,		\
 				rcu_read_lock_sched_held() ||		\

@@ -54,7 +54,7 @@
 #include "../trace.h"
 #include "event.h"
 
-/* Return the task's address in user space, or 0 if it has none. Context: in the scheduler. */
+/* Return the task's user-space instruction pointer, or 0 if none. Context: in the scheduler. */
 static unsigned long bts_user_ip(struct task_struct *p)
 {
 	struct pt_regs *regs;
@@ -74,7 +74,7 @@ struct bts_walk {
 
 /*
  * Preempted code enters the scheduler through these functions. The kernel calls
- * raw_irqentry_exit_cond_resched() at the end of an interrupt, and preempt_enable() calls the
+ * raw_irqentry_exit_cond_resched() at the end of an interrupt, and preempt_enable() calls the two
  * thunks. These functions are not in the scheduler's text, so in_sched_functions() returns false
  * for them. Other architectures have the corresponding functions in the scheduler's text.
  */
@@ -135,7 +135,7 @@ static bool bts_walk_one(void *cookie, unsigned long addr)
 	return false;
 }
 
-/* Return the first address that bts_walk_one() does not skip, usually one of the first few. */
+/* Return the first address that bts_walk_one() does not skip. Usually, few frames are skipped. */
 static unsigned long bts_kernel_ip(void)
 {
 	struct bts_walk walk = { };

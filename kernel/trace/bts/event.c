@@ -8,7 +8,7 @@
  * TRACE_EVENT_FN() is not an alternative, because its reg function is called with
  * tracepoints_mutex held and so cannot register a probe. A BPF program that is attached to the
  * tracepoint of an event, instead of to the event, does not register the probe. So the program runs
- * only while another user has switched the event on.
+ * only while the event is on in an instance or for perf.
  */
 
 #include "event.h"

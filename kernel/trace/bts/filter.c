@@ -31,9 +31,9 @@ VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *
 }
 
 /*
- * Report whether @task is a target. At a task switch, use the decision on the next task that ftrace
- * has stored for this CPU, because a look-up in the PID lists takes a lock and about a hundred
- * instructions. Context: preemption off.
+ * Report whether @task is a target. At a task switch, use ftrace's stored decision on the next
+ * task, because a look-up in the PID lists takes a lock and costs about a hundred instructions.
+ * Context: preemption off.
  */
 VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *task)
 {
@@ -41,7 +41,7 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 
 	pids = rcu_dereference_sched(tr->function_pids);
 	no_pids = rcu_dereference_sched(tr->function_no_pids);
-	/* Without lists, every task is a target, and ftrace's stored decision may be outdated. */
+	/* Without PID lists, all tasks are targets. ftrace's stored decision may be outdated. */
 	if (!pids && !no_pids)
 		return true;
 	if (task != current)
@@ -152,7 +152,7 @@ static __always_inline void bts_deliver_runs(struct bts_instance *b, struct bts_
 /**
  * bts_filter_slice - deliver those records of a slice that an instance wants
  * @b:		the instance
- * @c:		the instance's data for this CPU, after bts_begin()
+ * @c:		the instance's data for this CPU, prepared by bts_begin()
  * @slice:	the records
  *
  * Context: the same as for bts_records().

@@ -8,7 +8,7 @@
  * kfifo. In the kfifo, each entry except the first one is preceded by the turn of its batch. The
  * first entry's turn is in bts_hold.oldest.
  *
- * No CPU writes a batch while another CPU holds entries with a lower turn. So when a task moves to
+ * A CPU writes no batch while another CPU holds entries with a lower turn. So when a task moves to
  * another CPU, the task's earlier branches are written first. A held entry keeps its CPU and PID
  * until it is written. If the backlog of a CPU is full but the ring buffer has room, the CPU
  * ignores the turns and writes entries, because a wrong order is better than a loss.
@@ -21,7 +21,7 @@
  *
  * Concurrency:
  *
- *	- Each CPU changes only its own backlog, between ds_bts_off() and ds_bts_on(). Other CPUs
+ *	- A backlog is changed only by its CPU, between ds_bts_off() and ds_bts_on(). Other CPUs
  *	  read only the turn of the backlog's oldest entry. If CPU A reads this turn while CPU B
  *	  writes the entry into the ring buffer, A may keep its own held entries until A's next
  *	  batch. ds_bts_flush_all() also drains each CPU for which bts_pending() returns true, so
@@ -124,7 +124,7 @@ static void bts_drop_held(struct bts_cpu *c)
 	union bts_entry held;
 
 	while (bts_held(c)) {
-		/* @held has no room for the code of a pack, so kfifo_out() copies only the head. */
+		/* kfifo_out() copies only a pack's head, because @held has no room for more. */
 		if (!kfifo_out(&c->hold.backlog, &held, sizeof(held)))
 			return;
 		if (bts_is_loss(&held))
@@ -173,8 +173,8 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
 	if (!may)
 		bts_drop_held(c);
 	/*
-	 * Pairs with this barrier on another CPU. If two CPUs empty their backlogs concurrently,
-	 * at least one of them finds that both backlogs are empty.
+	 * Pairs with the same barrier on another CPU. If two CPUs empty their backlogs
+	 * concurrently, at least one of them finds that both backlogs are empty.
 	 */
 	smp_mb();
 	if (!bts_any_held(b))
@@ -238,7 +238,7 @@ bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 
 static int bts_hold_state;
 
-/* Allocate a CPU's backlog. On x86-64, NMIs can access it even if it is vmalloc()ed. */
+/* Allocate a CPU's backlog. On x86-64, NMIs can access vmalloc()ed memory. */
 static int bts_alloc_backlog(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, hold_node);

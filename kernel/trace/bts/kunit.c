@@ -8,7 +8,7 @@
 
 #include "bts.h"
 
-/* Check in which modes user branches, kernel branches, and the two crossings are wanted. */
+/* Check which modes want branches in user space, in the kernel, and between the two. */
 static void bts_test_wanted(struct kunit *test)
 {
 	static const struct ds_bts_record user = { 0x401000, 0x7fffffffffff };
@@ -61,7 +61,7 @@ static struct trace_array *bts_test_array(struct kunit *test)
 	return tr;
 }
 
-/* Without PID lists, all tasks are targets, whatever ftrace decided about the next task before. */
+/* Without PID lists, all tasks are targets, whatever decision ftrace has stored. */
 static void bts_test_targets(struct kunit *test)
 {
 	struct trace_array *tr = bts_test_array(test);
@@ -236,7 +236,7 @@ static void bts_test_last(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
-/* In a trace from another boot, only addresses in kernel text are corrected. */
+/* In a trace from another boot, only addresses in kernel text are adjusted to this boot. */
 static void bts_test_text(struct kunit *test)
 {
 	const unsigned long here = (unsigned long)_stext + 0x100;

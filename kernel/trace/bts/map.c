@@ -28,11 +28,11 @@
  * look for the build ID only in the page cache, which usually contains the beginning of a file that
  * was just mapped. A process may have up to 65,530 mappings, so each call of __bts_resume_user()
  * handles at most BTS_VMAS of them. The first call handles no mapping if another thread holds
- * mmap_lock for writing. Before each further call, bts_resume_lock() takes mmap_lock and may sleep,
- * so that the call handles at least one mapping.
+ * mmap_lock for writing. Each further call handles at least one mapping, because bts_resume_lock(),
+ * which may sleep, takes mmap_lock first.
  *
  * The trace needs no rows for removed mappings. No code can be executed at an unmapped address, and
- * if two mappings overlap, the later mapping applies.
+ * if two mappings overlap, the shared addresses belong to the later mapping.
  */
 
 #include <linux/bts_events.h>
@@ -74,7 +74,7 @@ DEFINE_PER_CPU(bool, bts_maps_due);
  * struct bts_path - a CPU's memory for a row
  * @buf:	the path
  * @row:	the event's entry, without the path
- * @room:	the memory of the entry, including the path
+ * @room:	memory for @row, followed by the path
  */
 struct bts_path {
 	char	buf[BTS_PATH_MAX];
@@ -85,8 +85,8 @@ struct bts_path {
 };
 
 /*
- * The probe on mmap_exec_tp has two users: the event, while it is on, and the tracer, while it is
- * chosen. This mutex protects the number of users.
+ * The probe on mmap_exec_tp has two users: the event, while it is enabled, and the tracer, while
+ * it is the current tracer. This mutex protects the number of users.
  */
 static DEFINE_MUTEX(bts_map_mutex);
 static unsigned int bts_map_users;
@@ -149,7 +149,7 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 		return;
 	if (trace_pid_list_is_set(b->mapped, task->tgid))
 		return;
-	/* @task checks both flags on this CPU, before it returns to user mode. */
+	/* Before @task returns to user mode, it checks this flag and this CPU's bts_maps_due. */
 	this_cpu_write(bts_maps_due, true);
 	set_tsk_thread_flag(task, TIF_NOTIFY_RESUME);
 }
@@ -179,7 +179,7 @@ void bts_map_forget(struct bts_instance *b)
 }
 
 /*
- * Choose the instance if it needs the current task's mappings.
+ * Choose instance @b to receive the current task's mappings, if @b needs them.
  * Context: the same as for bts_map_begin().
  */
 static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
@@ -248,7 +248,7 @@ static void bts_deliver_map(struct bts_instance *b, const struct bts_map *m,
 }
 
 /*
- * Show an existing mapping of the current task to the chosen instances.
+ * For each chosen instance, write a row about @m, an existing mapping of the current task.
  * Context: interrupts off, between bts_map_begin() and bts_map_end().
  */
 static void bts_map_existing_row(const struct bts_map *m, struct bts_path *path)
@@ -333,7 +333,7 @@ static const char *bts_map_file(struct bts_map *m, struct vm_area_struct *vma,
 	return IS_ERR(name) ? "//toolong" : name;
 }
 
-/* Fill in @m, which is valid until interrupts are on. Context: mmap_lock held, interrupts off. */
+/* Fill in @m. It stays valid while interrupts are off. Context: mmap_lock held, interrupts off. */
 static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma,
 		       struct bts_path *path)
 {
@@ -359,7 +359,7 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 
 	ds_bts_drain(DS_DRAIN_FLUSH);
 
-	/* If another process's stack has grown, show nothing: the stack was executable before. */
+	/* If another process's stack has grown, the current task has no new mapping to show. */
 	if (vma->vm_mm == current->mm && bts_map_wanted()) {
 		struct bts_map m;
 
@@ -445,7 +445,7 @@ static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
 }
 
 /**
- * __bts_resume_user - show the mappings of a task that returns to user space, if needed
+ * __bts_resume_user - if necessary, show the mappings of a task that returns to user space
  * @at:		the address at which to continue; 0 in the first call
  * @locked:	bts_resume_lock() has taken mmap_lock
  *
@@ -454,7 +454,7 @@ static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
  */
 __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 {
-	/* A call of mmap_read_unlock() would leave .text..ds, so the caller must unlock. */
+	/* The caller must release mmap_lock, because mmap_read_unlock() is not in .text..ds. */
 	if (!ds_bts_pause())
 		return locked ? BTS_MAPS_BUSY : BTS_MAPS_NONE;
 	at = bts_map_resume(at, locked);
@@ -463,12 +463,12 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 }
 
 /**
- * bts_resume_lock - take mmap_lock for __bts_resume_user(), which unlocks it
+ * bts_resume_lock - take mmap_lock for __bts_resume_user(), which usually unlocks it
  *
  * With bts-block, this function first waits until no entries are held, because the backlog may have
  * no room for further rows. Only a fatal signal ends this wait early, because the task handles
- * other signals only after it has shown all mappings. Then this function lets other tasks use the
- * CPU and take mmap_lock. If the kernel is traced, the branches of this function are in the trace.
+ * other signals only after __bts_resume_user() has shown all mappings. Before taking mmap_lock,
+ * this function lets other tasks run and take it. If the kernel is traced, so is this function.
  *
  * Context: Process context, may sleep.
  * Return: 0, or -EINTR if a fatal signal is pending.
@@ -506,7 +506,7 @@ static void bts_map_put(void)
 }
 
 /**
- * bts_map_attach - make the tracer a user of the probe, if this kernel can show mappings
+ * bts_map_attach - attach the probe for the tracer, if this kernel can show mappings
  *
  * Context: Process context.
  * Return: 0 or an error.
@@ -536,7 +536,7 @@ void bts_map_detach(void)
 	bts_map_put();
 }
 
-/* The event uses the probe while the event is on. Context: process context, event_mutex held. */
+/* Attach or detach the event's probe on mmap_exec. Context: process context, event_mutex held. */
 static int bts_map_update_probe(void)
 {
 	static bool used;

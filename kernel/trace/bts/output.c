@@ -158,7 +158,7 @@ static u64 bts_seq(const union bts_entry *entry)
 	return bts_is_loss(entry) ? entry->lost.seq : entry->pack.seq;
 }
 
-/* Return the state for printing a pack or a loss. It stays the same for all rows of an entry. */
+/* Return the state for printing a pack or a loss. All rows of an entry share this state. */
 static struct bts_rows *bts_rows_of(struct trace_iterator *iter)
 {
 	u64 seq = bts_seq((union bts_entry *)iter->ent);

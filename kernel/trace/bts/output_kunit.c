@@ -14,7 +14,7 @@
 #include "unpack.h"
 #include "../trace_output.h"
 
-/* The example of Documentation/trace/bts-internals.rst, with 12 branches. */
+/* The 12 encoded branches of the example in Documentation/trace/bts-internals.rst. */
 static const u8 output_code[] = {
 	0x80, 0x60, 0x90, 0x98, 0xd0, 0xa0, 0xd0, 0xcb, 0x0b, 0x50, 0x01, 0x52, 0x01, 0x32, 0x00,
 };
@@ -29,9 +29,9 @@ static const u8 output_code[] = {
  * struct output_test - the data of a test case
  * @iter:	the iterator
  * @tr:		the iterator's instance, which has only a ring buffer
- * @seed:	state of the random numbers
+ * @seed:	state of the random number generator
  * @entry:	the entry
- * @room:	the memory of the entry and of the bytes after it
+ * @room:	memory for the entry and for the bytes after it
  */
 struct output_test {
 	struct trace_iterator	iter;
@@ -217,7 +217,7 @@ static void output_test_nr(struct kunit *test)
 					   " branches (entry cannot be read)\n"));
 }
 
-/* A pack of another format is not decoded, but its branches are counted as lost. */
+/* A pack in an unsupported format is not decoded, but its branches are counted as lost. */
 static void output_test_format(struct kunit *test)
 {
 	static const u8 formats[] = { 0, BTS_PACK_FORMAT + 1, 255 };
@@ -256,7 +256,7 @@ static void output_test_number(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, output_text(t, 0), "0x401000 -> 0x401020\n");
 }
 
-/* Use a ring buffer that has overwritten entries of this CPU. */
+/* Use a ring buffer in which entries of this CPU have been overwritten. */
 static void output_overwrite(struct kunit *test)
 {
 	struct output_test *t = test->priv;
@@ -391,7 +391,7 @@ static void output_test_map(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, strstr(output_text(t, 0), wanted));
 }
 
-/* If a print function has consumed its entry, that entry counts as one row. */
+/* If a print function has already consumed the entry, the entry counts as one row. */
 static void output_test_consumed(struct kunit *test)
 {
 	struct output_test *t = test->priv;

@@ -11,16 +11,16 @@
  *		 -> is new         -> the run, a token, the target; if the branch is a
  *				      return, call[] finds its call
  *
- * If a prediction is correct, the coder only compares both addresses, and stores nothing. Unlike
- * the decoder, the coder has tables (edge[] and call[]) to find nodes. The coder checks each node
- * that it finds. So the tables may lack nodes or contain nodes of earlier packs, and need not be
- * reset for a new pack.
+ * If a prediction is correct, the coder only compares the record with the predicted branch, and
+ * stores nothing. Unlike the decoder, the coder has tables (edge[] and call[]) to find nodes. The
+ * coder checks each node that it finds. So the tables may lack nodes or contain nodes of earlier
+ * packs, and need not be reset for a new pack.
  *
- * Two alternatives were rejected. First, prediction from the last two branches takes longer, and
- * predicts only one more branch in 200 correctly. (In a recursive fib(), the gain is one branch in
- * ten, but fib() is not typical.) Second, a coder that kept its state from one pack to the next
- * would save less than one byte per branch in the ring buffer and, after compression, nothing on
- * disk. But readers would have to decode every pack.
+ * Two alternatives were rejected. First, predicting from the last two branches instead of one would
+ * take longer, and only one more branch in 200 would be predicted correctly. (In a recursive fib(),
+ * the gain is one branch in ten, but fib() is not typical.) Second, a coder could keep its state
+ * from one pack to the next. But this would save less than one byte per branch in the ring buffer
+ * and nothing in a compressed file, while readers would have to decode every pack.
  *
  * A coder belongs to one CPU, whose batches never nest, so the coder need not be reentrant. The
  * coder takes no lock and allocates nothing. The number of records bounds the coder's run time.
@@ -244,7 +244,7 @@ unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *
 
 	if (nr > BTS_PACK_MAX - c->nr)
 		nr = BTS_PACK_MAX - c->nr;
-	/* The variable "mark" is the value of "left" at the branch before the current run. */
+	/* "mark" is the value that "left" had at the branch before the current run. */
 	mark = nr + c->run + 1;
 	for (left = nr; left; left--, rec++, cur = node) {
 		node = cur->next;

@@ -25,7 +25,7 @@
  * @from:	the origin of the branch
  * @to:		the target of the branch
  * @next:	the node of the latest branch that followed this branch
- * @other:	the node of the latest branch that followed this branch and is not @next
+ * @other:	the node of the latest branch that followed this branch and is not @next's branch
  */
 struct bts_coder_node {
 	u64			from;
@@ -39,14 +39,14 @@ struct bts_coder_node {
  * @start:	the first byte of the encoded branches
  * @out:	the address at which the next token will be stored
  * @limit:	the last address at which an encoded branch may begin
- * @cur:	the node of the last branch
+ * @cur:	the node of the latest branch
  * @run:	the number of predicted branches that are not encoded yet
  * @nr:		the number of branches in the pack
  * @nodes:	the number of nodes
- * @from:	the origin of the first branch, after bts_coder_end()
- * @to:		the target of the last branch, after bts_coder_end()
+ * @from:	the origin of the first branch; set by bts_coder_end()
+ * @to:		the target of the last branch; set by bts_coder_end()
  * @edge:	finds the node of a branch
- * @call:	finds the node of a branch that began a few bytes before an address
+ * @call:	finds the node of a call from the call's return address
  * @node:	the nodes
  *
  * A slot of @edge or @call may contain the number of a node of an earlier pack. The tables need

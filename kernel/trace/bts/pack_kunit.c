@@ -193,7 +193,7 @@ static void bts_pack_test_one(struct kunit *test)
 	}
 }
 
-/* At the start of a pack, the branch 0 -> 0 is predicted. A real branch may be the same. */
+/* At a pack's start, the coder predicts the branch 0 -> 0. A record may also contain 0 -> 0. */
 static void bts_pack_test_zero(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -337,7 +337,7 @@ static void bts_pack_test_runs(struct kunit *test)
 		pack_repeat_times(t, 0, runs[i]);
 		x = t->nr;
 		bts_pack_put(t, 0x1010, 0x1000);
-		/* When branch 0 follows itself again, it is encoded as @other, then predicted. */
+		/* If branch 0 follows itself, it is encoded as @other once, and then predicted. */
 		pack_repeat_times(t, 0, 2 + runs[i]);
 		pack_repeat(t, x);
 		pack_repeat_times(t, 0, 2 + runs[i]);
@@ -372,13 +372,13 @@ static void bts_pack_test_room(struct kunit *test)
 	}
 	for (size = BTS_PACK_WORST; size < 5 * BTS_PACK_WORST; size++)
 		pack_round_trip(test, size);
-	/* This pack fills its room to the last byte. */
+	/* This pack fills its buffer to the last byte. */
 	t->nr = 201;
 	KUNIT_EXPECT_EQ(test, pack_round_trip(test, BTS_PACK_WORST), 1U);
 	KUNIT_EXPECT_EQ(test, t->c.out - t->c.start, BTS_PACK_WORST);
 }
 
-/* If two branches alternate after the same branch, each of them is encoded as @other. */
+/* If two other branches follow a branch in turn, each of the two is encoded as @other. */
 static void bts_pack_test_other(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -433,7 +433,7 @@ static void bts_pack_test_random(struct kunit *test)
 	}
 }
 
-/* Encode mispredicted branches of the maximum size, for small and large sub-buffers. */
+/* Encode mispredicted branches that need the most bytes, for small and large sub-buffers. */
 static void bts_pack_test_misses(struct kunit *test)
 {
 	struct pack_test *t = test->priv;

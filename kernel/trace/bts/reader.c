@@ -4,9 +4,9 @@
  *
  * A task becomes a reader when it first calls read(), splice(), poll() or ioctl() on trace_pipe or
  * trace_pipe_raw. The task stays a reader until it dies or closes its last descriptor of the file.
- * The task that opens the file also counts as a reader until any task makes such a call. A child
- * that only inherits a descriptor is not a reader, because otherwise, if the real reader died and
- * the child never read, traced tasks would wait forever.
+ * The task that opens the file also counts as a reader until any task makes one of these four
+ * calls. A child that only inherits a descriptor is not a reader, because otherwise, if the real
+ * reader died and the child never read, traced tasks would wait forever.
  *
  * With bts-block, traced tasks wait only while there is a reader. A reader of any instance's trace
  * never waits: see bts_can_wait().

@@ -21,7 +21,7 @@
 
 #include "bts.h"
 
-/* The arguments of sched_switch for the task switch that the CPU is making. */
+/* The arguments of sched_switch at the CPU's current task switch. */
 static DEFINE_PER_CPU(bool, bts_preempt);
 static DEFINE_PER_CPU(unsigned int, bts_prev_state);
 

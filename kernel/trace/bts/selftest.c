@@ -48,7 +48,7 @@ int trace_selftest_startup_bts(struct tracer *trace, struct trace_array *tr)
 	unsigned long count;
 	int i, ret;
 
-	/* Early in the boot, the ring buffer has room for about 100 branches, so enlarge it. */
+	/* Early in boot, the ring buffer has room for about 100 branches, so enlarge it. */
 	if (!tr->ring_buffer_expanded)
 		ring_buffer_resize(buffer, 1 << 20, RING_BUFFER_ALL_CPUS);
 

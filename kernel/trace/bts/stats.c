@@ -158,7 +158,7 @@ static int bts_stats_release(struct inode *inode, struct file *file)
 	return single_release(inode, file);
 }
 
-/* The counters of bts_stats keep their values until bts is chosen again in the instance. */
+/* The counters in bts_stats keep their values until bts is next chosen as the instance's tracer. */
 const struct file_operations trace_bts_stats_fops = {
 	.open		= bts_stats_open,
 	.read		= seq_read,

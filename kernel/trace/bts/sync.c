@@ -93,9 +93,9 @@ static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
 /*
  * Start recording, because a trigger, a function probe or tracing_on() turns tracing on. The user
  * wants this CPU's next branches, so this CPU starts first, and the other CPUs start a moment
- * later. A traceoff trigger or probe leaves the hardware on. So after a traceoff, the CPUs need a
- * start only if rows of mappings are missing. If the instance has just switched to another tracer,
- * bts_instance.tracing has no effect.
+ * later. A traceoff trigger or probe leaves the hardware on. So after a traceoff, this function has
+ * nothing to do unless rows of mappings are missing. If the instance has just switched to another
+ * tracer, setting bts_instance.tracing does no harm.
  * Context: any.
  */
 static void bts_sync_on(struct bts_instance *b)
@@ -134,7 +134,7 @@ void bts_stop(struct bts_instance *b)
 }
 
 /*
- * At an oops or a panic, drain all CPUs into the ring buffers and then switch the ring buffers
+ * On an oops or a panic, drain all CPUs into the ring buffers and then switch the ring buffers
  * off. Walking the list bts_instances needs no lock, because an instance that leaves the list is
  * freed a grace period later. Context: any.
  */
@@ -144,7 +144,7 @@ static void bts_crash(void)
 	unsigned long flags;
 	bool tracing = false;
 
-	/* Do not use rcu_read_lock(), which warns if RCU does not watch this CPU. */
+	/* Do not use rcu_read_lock(), because it warns if RCU is not watching this CPU. */
 	guard(preempt_notrace)();
 	list_for_each_entry_rcu(b, &bts_instances, list, true) {
 		tracing |= READ_ONCE(b->tracing);
@@ -158,7 +158,7 @@ static void bts_crash(void)
 		tracer_tracing_off(b->tr);
 }
 
-/* Context: process context. If @why is POLL, ON or OFF, bts stays the current tracer. */
+/* Context: process context. For POLL, ON and OFF, bts must remain the current tracer. */
 static void bts_sync_all(struct bts_instance *b, enum tracer_sync_reason why)
 {
 	switch (why) {
@@ -197,7 +197,7 @@ static void bts_sync_here(struct bts_instance *b, enum tracer_sync_reason why)
 
 /**
  * bts_sync - the tracer's sync() callback
- * @tr:		the trace array, which has chosen bts or has just left bts; NULL in a crash
+ * @tr:		the trace array, whose current or previous tracer is bts; NULL in a crash
  * @cpu:	RING_BUFFER_ALL_CPUS, or this CPU
  * @why:	the reason
  *

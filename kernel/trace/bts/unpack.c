@@ -23,8 +23,8 @@
  * branches that are predicted correctly. A token encodes a run, a branch that is not predicted
  * correctly, or both. If a branch is not predicted correctly, the token identifies the branch,
  * either as the @other of the previous branch's node, or by the number of its node, or as a new
- * branch, which becomes a node. Then the @next of the previous branch's node becomes that node's
- * @other, and the branch of the token becomes its @next.
+ * branch, which becomes a node. Then, in the previous branch's node, @next is copied to @other,
+ * and @next is set to the branch of the token.
  *
  * Node 0 exists from the start. It is a branch from address 0 to the address where the first
  * branch begins. Until a branch has followed a node, the node's @next and @other are node 0.
@@ -50,10 +50,9 @@
  *	80-af n		from + ((b - 0x80) << 8 | n) - 0x1800
  *	b0-bf n		(from & ~15) + 16 * (((b - 0xb0) << 8 | n) - 0x800)
  *	c0-cf n n	(from & ~15) + 16 * (((b - 0xc0) << 16 | n) - 0x80000)
- *	d0-ef		where a call returns: 5 bytes after the from of the node that
- *			was made b - 0xd0 nodes before the newest node
- *	f0-f5 n		b - 0xee bytes after the from of the node that was made n nodes
- *			before the newest node
+ *	d0-ef		return address of a call: the origin of node N - (b - 0xd0), + 5
+ *			(N is the number of the newest node)
+ *	f0-f5 n		return address of a call: the origin of node N - n, + (b - 0xee)
  *	f6-fd d..	from + d; d is signed and has b - 0xf5 bytes
  *
  * No token begins with 79-7f, and no target begins with fe or ff. Numbers of several bytes are
@@ -98,7 +97,7 @@ static bool bts_get_call(const struct bts_decoder *d, unsigned int back, u64 len
 	return true;
 }
 
-/* Decode a branch target. Return: the byte after the target; NULL if the target is invalid. */
+/* Decode a branch target. Return: a pointer to the byte after it; NULL if it is invalid. */
 static const u8 *bts_get_to(const struct bts_decoder *d, const u8 *p, u64 from, u64 *to)
 {
 	unsigned int kind = *p++;
@@ -165,7 +164,7 @@ static const u8 *bts_get_known(struct bts_decoder *d, const u8 *p, unsigned int 
 
 /*
  * Decode a token, which determines the next branches. Read up to BTS_TOKEN_MAX bytes. Return:
- * the next byte, or NULL if the token is invalid.
+ * a pointer to the byte after the token; NULL if the token is invalid.
  */
 static const u8 *bts_get_token(struct bts_decoder *d, const u8 *p)
 {
@@ -196,7 +195,7 @@ static const u8 *bts_get_token(struct bts_decoder *d, const u8 *p)
 	return NULL;
 }
 
-/* Near the end of the code, a token may be cut off, so decode a copy padded with zeroes. */
+/* Near the end of the pack, a token may be cut off, so decode a copy padded with zeroes. */
 static const u8 *bts_get_last_token(struct bts_decoder *d)
 {
 	u8 copy[BTS_TOKEN_MAX] = { 0 };

@@ -3,17 +3,17 @@
 #define _LINUX_KERNEL_TRACE_BTS_UNPACK_H
 
 /*
- * Packed branches: the format and the decoder's interface. The kernel and the tools compile
+ * Packed branches: the format and the decoder's interface. Both the kernel and the tools include
  * this file. The comment in unpack.c specifies the format.
  */
 
 #include <linux/types.h>
 
 /*
- * The number of the format, which each pack contains. Increment this number with each change of
- * the format that makes this decoder misread the packs. Number 0 stands for the packs of the
- * tracer's first versions, which had no format number. In those packs, the byte at this offset is
- * the third byte of nr (the number of branches), which is always 0.
+ * The number of the format, which each pack contains. Increment this number if a format change
+ * would make this decoder misread new packs. Number 0 stands for the packs of the tracer's first
+ * versions, which had no format number. In those packs, the byte at this offset is the third byte
+ * of nr (the number of branches), which is always 0.
  */
 #define BTS_PACK_FORMAT		1
 
@@ -40,24 +40,24 @@ enum bts_token {
 	BTS_TOK_KNOWN	= 0x50,	/* n predicted branches, then a node; its number is the next byte */
 	BTS_TOK_KNOWN2	= 0x60,	/* like BTS_TOK_KNOWN, but the number is 256 + the next byte */
 	BTS_TOK_LONG	= 0x70,	/* a run; its length is in the next two bytes */
-	BTS_TOK_FAR	= 0x71,	/* a new branch; the next byte is its distance minus 128 */
+	BTS_TOK_FAR	= 0x71,	/* a new branch; its distance is 128 + the next byte */
 	BTS_TOK_FAR2	= 0x72,	/* a new branch; its distance is in the next 2 to 8 bytes */
 	BTS_TOK_BAD	= 0x79,
-	BTS_TOK_NEW	= 0x80,	/* a new branch at distance n */
+	BTS_TOK_NEW	= 0x80,	/* a new branch; n is its distance from the previous target */
 };
 
 /*
- * The first byte of each kind of encoded branch target. The coder adds n, which is a part of the
- * target, to this byte.
+ * The first byte of each kind of encoded branch target. To this byte, the coder adds a number n
+ * that encodes a part of the target. The origin is the address where the branch begins.
  */
 enum bts_target {
-	BTS_TO_NEAR	= 0x00,	/* from + a number of 7 bits */
-	BTS_TO_SHORT	= 0x80,	/* from + one of 48 * 256 numbers */
-	BTS_TO_ALIGNED	= 0xb0,	/* from + a number of 12 bits, in units of 16 bytes */
-	BTS_TO_ALIGNED2	= 0xc0,	/* from + a number of 20 bits, in units of 16 bytes */
-	BTS_TO_CALL	= 0xd0,	/* 5 bytes after @from of the node that is n nodes back */
-	BTS_TO_CALL2	= 0xf0,	/* n + 2 bytes after @from of a node, selected by the next byte */
-	BTS_TO_BYTES	= 0xf6,	/* from + a number of 1 to 8 bytes */
+	BTS_TO_NEAR	= 0x00,	/* origin + a 7-bit number */
+	BTS_TO_SHORT	= 0x80,	/* origin + a number from -0x1800 to 0x17ff */
+	BTS_TO_ALIGNED	= 0xb0,	/* (origin & ~15) + 16 * a 12-bit number */
+	BTS_TO_ALIGNED2	= 0xc0,	/* (origin & ~15) + 16 * a 20-bit number */
+	BTS_TO_CALL	= 0xd0,	/* 5 + the origin of the node that is n nodes before the newest */
+	BTS_TO_CALL2	= 0xf0,	/* n + 2 + the origin of a node that the next byte selects */
+	BTS_TO_BYTES	= 0xf6,	/* origin + the number in the next n + 1 bytes */
 	BTS_TO_BAD	= 0xfe,
 };
 
@@ -79,7 +79,7 @@ enum bts_target {
  * @from:	the origin of the branch
  * @to:		the target of the branch
  * @next:	the node of the latest branch that followed this branch
- * @other:	the node of the latest branch that followed this branch and is not @next
+ * @other:	the node of the latest branch that followed this branch and is not @next's branch
  */
 struct bts_node {
 	u64	from;
@@ -105,7 +105,7 @@ struct bts_pair {
  * @left:	the number of branches still to come
  * @run:	the number of predicted branches still to decode
  * @then:	the number of the node after the run, plus 1; 0 if no node follows
- * @cur:	the node of the last branch
+ * @cur:	the node of the latest decoded branch
  * @nodes:	the number of nodes
  * @damaged:	the pack is damaged
  * @node:	the nodes

@@ -68,8 +68,8 @@ void bts_unpack_test_cut(struct kunit *test)
 }
 
 /*
- * The decoder rejects a length that is too large, and a negative length, which results from an
- * entry that is too short.
+ * The decoder rejects lengths that are too large, and negative lengths (from entries that are
+ * too short).
  */
 void bts_unpack_test_length(struct kunit *test)
 {
@@ -110,7 +110,7 @@ void bts_unpack_test_damage(struct kunit *test)
 #define BTS_DAMAGED_PACKS	100000
 #endif
 
-/* Decode packs that have been cut off, and in which some or all bytes may have been changed. */
+/* Decode truncated packs in which some or all bytes may have been changed. */
 void bts_unpack_test_random(struct kunit *test)
 {
 	struct pack_test *t = test->priv;

@@ -20,8 +20,8 @@
  * Pending losses are written before the next branch or non-branch row that finds room. If no branch
  * or row follows, bts_pending() makes each flush drain the CPU, and the first flush that finds room
  * writes the losses. With bts-block, pending losses are held when the next branch or row must be
- * held, but no task waits for losses alone. A branch or row that cannot be written because losses
- * are pending is lost, too.
+ * held, but losses alone never make a task wait. A branch or row that cannot be written because
+ * losses are pending is lost, too.
  */
 
 #include <linux/cpuhotplug.h>
@@ -70,8 +70,8 @@ static bool bts_write(struct bts_cpu *c, union bts_entry *entry, unsigned int si
 /*
  * Write an entry into the ring buffer or the backlog. An entry that may be held is written into
  * the backlog if the ring buffer has no room, if the backlog is not empty, or if entries that
- * other CPUs hold must be written first. In the same cases, an entry of a task that cannot
- * wait is dropped, because the waiting tasks need the room and the reader's time.
+ * other CPUs hold must be written first. In these cases, an entry of a task that cannot wait is
+ * dropped, so that room and the reader's time are left for the entries of the waiting tasks.
  */
 static bool bts_place(struct bts_cpu *c, union bts_entry *entry, unsigned int size,
 		      bool hold)
@@ -108,7 +108,7 @@ static bool bts_show_loss(struct bts_cpu *c, struct bts_lost_entry *row, bool ho
 
 /**
  * bts_show_losses - write the pending losses
- * @c:		an instance's data for this CPU, after bts_begin()
+ * @c:		an instance's data for this CPU, prepared by bts_begin()
  * @hold:	the losses may be held, because the next entry may be held, too
  *
  * Context: the same as for bts_records().
@@ -351,7 +351,7 @@ static void bts_pack(struct bts_instance *b, struct bts_cpu *c,
 /**
  * bts_deliver - deliver branches to an instance
  * @b:		the instance
- * @c:		the instance's data for this CPU, after bts_begin()
+ * @c:		the instance's data for this CPU, prepared by bts_begin()
  * @rec:	the branches, whose task and context are in @c->write.ent
  * @nr:		the number of branches
  *
