@@ -6,9 +6,9 @@
 # $base names the kernel to patch: 6.12 (of Debian 12 and 13), or mainline (the newest kernel in
 # Debian's backports).
 base=${BASE:-6.12}
-# $build is the work directory. Each base has its own, unless $BTS_BUILD is set. The files that do
-# not depend on the base are in $common, and $build contains links to them. All clones of the
-# project share the downloads and caches in $cache, which `make clean` keeps.
+# $build is the work directory. Each base has its own $build, unless $BTS_BUILD is set. The files
+# that do not depend on the base are in $common, and $build contains links to them. All clones of
+# the project share the downloads and caches in $cache, which `make clean` keeps.
 build=${BTS_BUILD:-$top/build}
 # shellcheck disable=SC2034
 common=$build

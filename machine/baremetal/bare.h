@@ -74,8 +74,8 @@
 #define RECORD_SIZE	24
 #define USER_LOOPS	1000
 #define TAIL_JUMPS	8
-#define LATE_BEFORE	34	/* number of jumps in late_body() before the write to the index */
-#define LATE_AFTER	64	/* number of jumps in late_body() after the write to the index */
+#define LATE_BEFORE	34	/* number of jumps in late_body() before it writes the BTS index */
+#define LATE_AFTER	64	/* number of jumps in late_body() after it writes the BTS index */
 
 #define AP_TRAMPOLINE	0x8000
 
@@ -136,7 +136,7 @@ struct ds_area {
 	u64 pebs[8];
 };
 
-/* The stack after pmi_entry or the slow path of a stub has pushed the registers. */
+/* The stack layout once pmi_entry or a stub's slow path has pushed the registers. */
 struct frame {
 	u64 r15, r14, r13, r12, r11, r10, r9, r8, rbp, rdi, rsi, rbx;
 	u64 rdx, rcx, rax, vector, error, rip, cs, rflags, rsp, ss;
@@ -330,7 +330,7 @@ u64 info_bts(u32 cpu, const char *name);
 	} while (0)
 
 /*
- * fn() returns NULL, or the reason if the test was skipped. If `count` is set, this structure
+ * fn() returns NULL or, if it has skipped the test, the reason. If `count` is set, this structure
  * describes count() tests: fn(i) runs test number i, and title(i) prints its name.
  */
 struct test {
@@ -384,12 +384,12 @@ bool walk_check(struct walk *walk, const struct record *got, u64 n);
 
 /* The state of the test "reset". The boot after the reset does not overwrite this state. */
 #define SURVIVOR_RUNNING	0x42545372756e6e69	/* no reset is expected */
-#define SURVIVOR_RESET		0x4254537265736574	/* the test "reset" resets the machine */
+#define SURVIVOR_RESET		0x4254537265736574	/* "reset" is resetting the machine */
 
 struct survivor {
 	u64 magic;
 	u32 test, failures;
-	u64 debugctl, ds_area;	/* values at the boot after the reset */
+	u64 debugctl, ds_area;	/* MSR values right after the reset */
 };
 
 extern struct survivor *survivor;

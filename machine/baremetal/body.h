@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Macros for the branch tests. The source states each expected record next to the branch.
+ * Macros for the branch tests. Each expected record is declared next to its branch.
  *
  * A test body is a macro that is expanded for CPL 0, for CPL 3 or for both. CUR is the CPL of the
  * expansion. BR FROM, TO expects a record of the branch from label FROM to label TO. The BRs are in
@@ -12,8 +12,8 @@
  * body, and an int leaves the body. The file test-branch.c expects the records of the iretq and of
  * the int, too.
  *
- * A body without BT_NO_ALIAS must not use absolute addresses of its code, because the body
- * also runs through a second mapping of the image (ALIAS).
+ * A body that uses absolute addresses of its code needs BT_NO_ALIAS, because all other bodies also
+ * run through a second mapping of the image (ALIAS).
  */
 #ifndef BODY_H
 #define BODY_H

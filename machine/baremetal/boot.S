@@ -4,11 +4,11 @@
  * the tests count. This code is in assembly, so that its branches do not depend on a compiler.
  *
  * A test body runs between two writes of IA32_DEBUGCTL. If `fixup` is set, an interrupt stub uses
- * its fast path, which takes no branch: stub_N writes the interrupted RIP to `frame_rip`, and the
- * iretq at stub_iret_N returns to `fixup`. An exception thus causes exactly two records: from the
- * interrupted RIP to stub_N, and from stub_iret_N to `fixup`. If `fixup` is 0, the slow path calls
- * the C handler of the vector. If the vector has no C handler, the test fails, and abandon_run()
- * leaves the body.
+ * its fast path, whose only branch is an iretq: stub_N writes the interrupted RIP to `frame_rip`,
+ * and the iretq at stub_iret_N returns to `fixup`. An exception thus causes exactly two records:
+ * from the interrupted RIP to stub_N, and from stub_iret_N to `fixup`. If `fixup` is 0, the slow
+ * path calls the C handler of the vector. If the vector has no C handler, the test fails, and
+ * abandon_run() leaves the body.
  *
  * `fixup` and `frame_rip` are not per-CPU variables, because only CPU 0 runs test bodies. CPU 1
  * runs only walk() and C functions. On CPU 1, the PMI handler uses neither variable.
@@ -190,7 +190,7 @@ user_loop_branch:
 	loop	user_loop_branch
 	int	$VEC_USER_EXIT
 
-	/* The handler of VEC_TO_KERNEL: return to CPL 0 in the body. R12 contains the old RSP. */
+	/* Handle VEC_TO_KERNEL: continue the test's body at CPL 0. R12 contains the old RSP. */
 	.globl	stub_66, stub_66_jmp
 stub_66:
 	movq	fixup(%rip), %rax
@@ -350,8 +350,8 @@ fib:
 	.endm
 
 	/*
-	 * The handler of a PMI that is an NMI or has the vector VEC_PMI. Like an
-	 * operating system, switch BTS off before the handler takes a branch.
+	 * The handler of a PMI that is an NMI or has the vector VEC_PMI. Like the
+	 * handler of an operating system, it switches BTS off before its first branch.
 	 */
 	.globl	pmi_entry, pmi_iret
 pmi_entry:

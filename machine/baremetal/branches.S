@@ -108,7 +108,7 @@
 	jne	3f
 3:
 	.endm
-	TEST_BOTH jcc_hint, "jcc with a branch hint: from is the address of the prefix"
+	TEST_BOTH jcc_hint, "jcc with a branch hint: the source is the address of the prefix"
 
 	.macro	body_no_branch
 	xorl	%ebx, %ebx
@@ -152,7 +152,7 @@
 	.macro	body_fall_through
 	.skip	9000, 0x90
 	.endm
-	TEST_BOTH fall_through, "running from page to page is not a branch"
+	TEST_BOTH fall_through, "crossing a page boundary is not a branch"
 
 /* ---- jumps ---- */
 

@@ -63,7 +63,7 @@ void compare(const struct branch *expect, u64 n_expect, const struct record *got
 		     got[i].from, got[i].to);
 }
 
-/* Predict the branches of walk(count, seed, ...). Each walk_next() returns the next branch. */
+/* Predict the branches of walk(count, seed, ...). Each call of walk_next() returns the next one. */
 void walk_start(struct walk *walk, u64 count, u64 seed)
 {
 	walk->left = count;

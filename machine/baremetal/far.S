@@ -186,7 +186,7 @@ sysenter_entry:
 	.macro	body_compat_base
 	COMPAT	SEL_UCS32_BASED, CS_BASE
 	.endm
-	TEST_USER compat_base, "32-bit code in a segment with a base", BT_NO_ALIAS
+	TEST_USER compat_base, "32-bit code in a segment with a nonzero base", BT_NO_ALIAS
 
 	/* The iretq of the interrupt stub must return to the interrupted segment. */
 	.macro	body_compat_int
@@ -210,4 +210,4 @@ sysenter_entry:
 	.code64
 7:	addq	$16, %rsp
 	.endm
-	TEST_USER compat_int, "int n and #UD in a segment with a base", BT_NO_ALIAS
+	TEST_USER compat_int, "int n and #UD in a segment with a nonzero base", BT_NO_ALIAS

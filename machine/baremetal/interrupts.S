@@ -45,7 +45,7 @@
 	ud2
 2:
 	.endm
-	TEST_USER int_dpl, "a refused int n causes only one record, of its #GP"
+	TEST_USER int_dpl, "a refused INT instruction leaves only the record of its #GP"
 
 /* ---- exceptions, whose records begin at the interrupted instruction ---- */
 
@@ -98,7 +98,7 @@
 	ud2
 6:
 	.endm
-	TEST_BOTH pf, "#PF on a load, a store and in rep movs"
+	TEST_BOTH pf, "#PF on a load, on a store, and in rep movs"
 
 	.macro	body_pf_fetch
 	BAD	%rbx
@@ -155,7 +155,7 @@
 	ud2
 15:	movq	%rbp, %rsp
 	.endm
-	TEST_BOTH faulting, "a branch that faults causes only one record, of its #PF"
+	TEST_BOTH faulting, "a branch that faults leaves only the record of its #PF"
 
 	.macro	body_faulting_far
 	movq	%rsp, %rbp
@@ -183,7 +183,7 @@
 9:	ud2
 6:	movq	%rbp, %rsp
 	.endm
-	TEST_BOTH faulting_far, "a far branch to a bad selector causes only one record, of its #GP"
+	TEST_BOTH faulting_far, "a far branch to a bad selector leaves only the record of its #GP"
 
 	.macro	body_tf
 	FIX	2f
@@ -204,7 +204,7 @@
 	ud2
 5:
 	.endm
-	TEST_BOTH tf, "#DB by the trap flag, after a nop and after a jmp"
+	TEST_BOTH tf, "#DB caused by the trap flag, after a nop and after a jmp"
 
 	.macro	body_btf
 	FIX	4f

@@ -110,7 +110,7 @@ static void __attribute__((noreturn)) leave(u32 code)
 		out32(code, 0xf4);
 }
 
-/* GCC generates calls to these functions even for a freestanding program. */
+/* Even for a freestanding program, GCC generates calls to memcpy() and memset(). */
 void *memcpy(void *to, const void *from, size_t n)
 {
 	void *start = to;
@@ -192,7 +192,7 @@ const char *host(const char *command)
 	return reply;
 }
 
-/* Return the counter @name of CPU @cpu from the output of `info bts`. Fail if it is missing. */
+/* Return the counter @name of CPU @cpu from the output of `info bts`. Fail if there is none. */
 u64 info_bts(u32 cpu, const char *name)
 {
 	const char *s = host("hmp info bts");
@@ -259,7 +259,7 @@ void win_unmap_all(void)
 	write_cr3(read_cr3());
 }
 
-/* Return the CR3 of a second address space. Only page @page of the window differs in it. */
+/* Return the CR3 of a second address space, which differs only in page @page of the window. */
 u64 win_second_space(u32 page, const void *frame)
 {
 	memcpy(second_pt, win_pt, sizeof(second_pt));
@@ -370,7 +370,7 @@ static bool start_ap(void)
 	return READ_ONCE(ap_runs) != before;
 }
 
-/* Make CPU 1 call a function. Start CPU 1 first if necessary. */
+/* Make CPU 1 call a function. If CPU 1 has not started yet, start it. */
 void start_on_ap(ap_function fn)
 {
 	if (!ap_runs && !start_ap()) {
@@ -443,7 +443,7 @@ static void parse_cmdline(const u32 *multiboot)
 		cmdline[n] = s[n];
 }
 
-static bool alone;		/* run only tests whose `alone` word is on the command line */
+static bool alone;		/* run only the TEST_ALONE tests that the command line selects */
 
 static void run_test(u32 number, const struct test *test, u32 i, u32 *failures)
 {
@@ -499,7 +499,7 @@ static void setup_machine(void)
 	for (i = 0; i < 256; i++)
 		set_gate(i, stub_table[i]);
 	setup_cpu(0);
-	/* Mask the legacy interrupt controllers, because their vectors are those of exceptions. */
+	/* Mask the legacy interrupt controllers, which use the same vectors as exceptions. */
 	out8(0xff, 0x21);
 	out8(0xff, 0xa1);
 	win_init();
@@ -515,7 +515,7 @@ static u32 plan(void)
 	return number;
 }
 
-/* On the first boot, print the plan. After the reboot by the test "reset", resume the tests. */
+/* On the first boot, print the plan. After a reset by the test "reset", resume the tests. */
 static void begin(void)
 {
 	if (survivor->magic == SURVIVOR_RUNNING) {

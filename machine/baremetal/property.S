@@ -69,7 +69,7 @@ late_body:
 	OFF
 	ret
 
-	/* VEC_IRQ is pending, so it wakes the CPU. Its stub returns to `fixup`. */
+	/* The pending VEC_IRQ wakes the CPU. The stub of VEC_IRQ returns to `fixup`. */
 	.globl	hlt_body, hlt_next, mwait_body, mwait_next
 hlt_body:
 	ON
@@ -108,7 +108,7 @@ pause_branch:
 	OFF
 	jmp	tail_settle
 
-	/* QEMU delivers the SMI before the NOP, because a write to CR3 ends a translated block. */
+	/* The write to CR3 ends a translation block, so QEMU delivers the SMI before the NOP. */
 	.globl	smi_body, smi_branch
 smi_body:
 	ON

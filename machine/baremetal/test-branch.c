@@ -54,7 +54,7 @@ static void run_body(const struct body *body, u64 flags, u64 alias, bool user)
 
 	if (flags & BT_IRQ)
 		apic_ipi(0, 0x44000 | VEC_IRQ);
-	/* With BT_USER_IF, set `fixup` here, because the interrupt arrives before the body can. */
+	/* With BT_USER_IF, the interrupt arrives before the first FIX, so set `fixup` here. */
 	if (flags & BT_USER_IF)
 		fixup = body->expect[1].to + alias;
 	if (user)
@@ -88,8 +88,8 @@ static void check_body(const struct body *body, u64 flags, u64 debugctl, u64 ali
 
 /*
  * Copy the SMI handler to the address that SeaBIOS has chosen for SMM. SeaBIOS does not lock the
- * host bridge of the i440fx machine, so the register SMRAM (0x72) of the bridge can make the memory
- * at 0xa0000 accessible. A write to port 0xb2 raises an SMI, because SeaBIOS has enabled this SMI.
+ * host bridge of the i440fx machine, so a write to its SMRAM register (0x72) makes the memory at
+ * 0xa0000 accessible. A write to port 0xb2 raises an SMI, because SeaBIOS has enabled this SMI.
  */
 void install_smm_handler(void)
 {

@@ -115,7 +115,7 @@ TEST(circular_exact, "a circular buffer that is exactly filled has its index at 
 	return NULL;
 }
 
-TEST(circular_from_full, "a circular buffer whose index is at the maximum wraps first")
+TEST(circular_from_full, "a circular buffer whose index is at the maximum wraps before a store")
 {
 	if (!have_ds)
 		return NO_DS;
@@ -130,7 +130,7 @@ TEST(circular_from_full, "a circular buffer whose index is at the maximum wraps 
 }
 
 /* Software can set the index to any value, even to an address outside the buffer. */
-TEST(index_above, "with an index above the maximum, a circular buffer wraps, others drop records")
+TEST(index_above, "with an index above the maximum, circular buffers wrap, and others drop records")
 {
 	u64 dropped;
 
@@ -247,7 +247,7 @@ TEST(straddle_area, "a DS management area across a page boundary")
 	return NULL;
 }
 
-/* Take 4 branches with the buffer at @base. Check that @failures of the 4 stores fail. */
+/* Take 4 branches with the buffer at @base. Check that exactly @failures of the 4 stores fail. */
 static void check_failing(void *base, u64 failures)
 {
 	u64 before = info_bts(0, "failed");
@@ -293,7 +293,7 @@ TEST(half_unmapped, "a record whose end is in an unmapped page")
 	return NULL;
 }
 
-TEST(read_only, "the CPU stores into a read-only buffer only without CR0.WP")
+TEST(read_only, "the CPU cannot store into a read-only buffer unless CR0.WP is clear")
 {
 	if (!have_ds)
 		return NO_DS;
@@ -313,7 +313,7 @@ TEST(read_only, "the CPU stores into a read-only buffer only without CR0.WP")
  * Run the first branch test at CPL 3, with the buffer and the management area in supervisor-only
  * pages. The CPU must store all records, because BTS stores are supervisor accesses.
  */
-TEST(supervisor, "branches at CPL 3 into a supervisor-only buffer")
+TEST(supervisor, "branches at CPL 3 are stored into a supervisor-only buffer")
 {
 	struct ds_area *ds = (struct ds_area *)WIN_PAGE(1);
 	const struct body *body = &branch_tests[0].user;

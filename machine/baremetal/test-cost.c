@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Measure the time of fib() without a trace, with a circular buffer, and with threshold PMIs. Check
- * that the CPU has stored each branch. The script machine/bench/store computes the cost of storing
- * a record from these times.
+ * that the CPU has stored each branch. From these times, the script machine/bench/store computes
+ * the cost of storing a record.
  */
 #include "bare.h"
 
 #define FIB_N		27
 #define FIB_LEAVES	317811UL		/* F(FIB_N + 1) */
 #define FIB_CALLS	(2 * FIB_LEAVES - 1)
-/* Each call of fib() takes two branches: call and ret. Each fib(0) and fib(1) also takes a jump. */
+/* Each call of fib() takes two branches: call and ret. fib(0) and fib(1) also take a jump. */
 #define FIB_RECORDS	(2 * FIB_CALLS + FIB_LEAVES)
 #define THRESHOLD	1000
 #define ROUNDS		30

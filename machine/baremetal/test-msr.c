@@ -2,7 +2,7 @@
 /* Tests of the CPUID bits of the Debug Store, and of the values that its MSRs accept. */
 #include "bare.h"
 
-TEST(discovery_cpuid, "CPUID shows ds, dtes64 and ds_cpl exactly if they are enabled")
+TEST(discovery_cpuid, "CPUID shows ds, dtes64 and ds_cpl if and only if they are enabled")
 {
 	u32 a, b, c, d;
 
@@ -59,7 +59,7 @@ TEST(without_ds, "without ds, BTS cannot be switched on")
 	return NULL;
 }
 
-TEST(debugctl_bits, "IA32_DEBUGCTL keeps each of its bits")
+TEST(debugctl_bits, "each bit of IA32_DEBUGCTL can be set and read back")
 {
 	static const u32 bits[] = {
 		DEBUGCTL_LBR, DEBUGCTL_BTF, DEBUGCTL_TR, DEBUGCTL_BTS, DEBUGCTL_BTINT,

@@ -39,7 +39,7 @@ static void stream_feed(struct stream *s, const struct record *got)
 	s->fed++;
 	if (s->bad_at)
 		return;
-	/* A record with the target pmi_entry is a PMI's delivery, possible at any instruction. */
+	/* A PMI can arrive after any instruction. The record of its delivery leads to pmi_entry. */
 	if (s->state == WALKING && got->to == (u64)pmi_entry) {
 		s->interrupted = got->from;
 		s->state = IN_PMI;
@@ -151,12 +151,12 @@ TEST(pmi_nmi, "with threshold PMIs that are NMIs, no branch is lost")
 	      "%lu PMIs", s->pmis);
 	CHECK(s->lvt == (LVT_MASKED | LVT_NMI), "LVT was %x in the handler", s->lvt);
 	pmis = info_bts(0, "pmis") - pmis;
-	CHECK(pmis == s->pmis, "info bts counts %lu of %lu", pmis, s->pmis);
+	CHECK(pmis == s->pmis, "info bts counts %lu of %lu PMIs", pmis, s->pmis);
 	stream_end();
 	return NULL;
 }
 
-TEST(pmi_vector, "with threshold PMIs by a fixed vector, no branch is lost")
+TEST(pmi_vector, "no branch is lost if threshold PMIs use a fixed vector")
 {
 	struct stream *s;
 
@@ -240,7 +240,7 @@ TEST(pmi_user, "threshold PMIs at CPL 3, with and without CPL 0 filtered out")
 
 /* ---- the LVT entry ---- */
 
-TEST(pmi_pending, "a PMI by a fixed vector waits for EFLAGS.IF")
+TEST(pmi_pending, "a PMI that uses a fixed vector waits for EFLAGS.IF")
 {
 	struct stream *s;
 
@@ -283,7 +283,7 @@ static u64 pmi_late(void)
 	return option("pmi-late") ? 40 : 0;
 }
 
-TEST(pmi_moment, "the PMI comes with the record that x-bts-pmi selects")
+TEST(pmi_moment, "the PMI is raised at the record that x-bts-pmi selects")
 {
 	struct stream *s;
 
@@ -311,7 +311,7 @@ static u64 note_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
 	return debugctl;
 }
 
-/* With x-bts-pmi=late-N, late_body() resets the index after the threshold and before the PMI. */
+/* With x-bts-pmi=late-N, the PMI comes only after late_body() has reset the index. */
 TEST(pmi_put_back, "a late PMI comes even if the index was reset meanwhile")
 {
 	u64 wanted = LATE_THRESHOLD;
@@ -331,7 +331,7 @@ TEST(pmi_put_back, "a late PMI comes even if the index was reset meanwhile")
 	return NULL;
 }
 
-TEST(pmi_stop, "a late PMI comes when TR is cleared")
+TEST(pmi_stop, "a late PMI is raised at once when TR is cleared")
 {
 	struct stream *s;
 
@@ -355,7 +355,7 @@ static u64 unmask_pmi(u64 debugctl, struct frame *frame __attribute__((unused)))
 	return debugctl;
 }
 
-TEST(pmi_again, "x-bts-pmi decides whether more PMIs come above the threshold")
+TEST(pmi_again, "x-bts-pmi decides whether records above the threshold raise more PMIs")
 {
 	struct stream *s;
 
@@ -382,7 +382,7 @@ TEST(pmi_again, "x-bts-pmi decides whether more PMIs come above the threshold")
 	return NULL;
 }
 
-TEST(pmi_no_btint, "no PMI comes without BTINT, or with a masked LVT entry")
+TEST(pmi_no_btint, "no PMI arrives without BTINT, or while the LVT entry is masked")
 {
 	struct stream *s;
 
@@ -394,7 +394,7 @@ TEST(pmi_no_btint, "no PMI comes without BTINT, or with a masked LVT entry")
 	CHECK(!(apic_read(APIC_LVT_PC) & LVT_MASKED), "%x", apic_read(APIC_LVT_PC));
 	s = stream_start(LVT_NMI | LVT_MASKED);
 	walk(150, 7, TR_BTS | DEBUGCTL_BTINT);
-	CHECK(!s->pmis, "%lu PMIs with the entry masked", s->pmis);
+	CHECK(!s->pmis, "%lu PMIs while the LVT entry was masked", s->pmis);
 	stream_end();
 	return NULL;
 }
@@ -423,8 +423,8 @@ TEST(pmi_mask, "no further PMI until the LVT entry is unmasked")
 
 /*
  * COM1 accepts a character only after the guest has read the previous character. The guest reads
- * one character after each walk, so the next character arrives during the next walk. On arrival,
- * the emulator's main thread accesses the APIC of this CPU.
+ * one character after each walk, so the next character arrives during the next walk. At that
+ * moment, the emulator's main thread accesses the APIC of this CPU.
  */
 TEST(pmi_device, "threshold PMIs while a device is at work")
 {
@@ -496,7 +496,7 @@ static void ap_untraced(void)
 	ap_value = rdmsr(IA32_DEBUGCTL);
 }
 
-TEST(smp_one, "BTS on one CPU records nothing of the other CPU")
+TEST(smp_one, "BTS on one CPU does not record the other CPU's branches")
 {
 	struct walk w;
 
@@ -618,7 +618,7 @@ static void trace_during(const char *request, u32 rounds)
 	stream_end();
 }
 
-TEST_ALONE(migrate, "only-migrate", "a trace that is migrated three times loses nothing")
+TEST_ALONE(migrate, "only-migrate", "three migrations during a trace lose no branch")
 {
 	trace_during("migrate", 3);
 	return NULL;
@@ -627,9 +627,9 @@ TEST_ALONE(migrate, "only-migrate", "a trace that is migrated three times loses 
 /*
  * While the machine runs, QEMU copies its memory page by page, and copies a page again if the guest
  * has written to it since. In this test, only BTS writes to the buffer. If QEMU misses such a
- * write, the copy contains records of an earlier walk.
+ * write, the copy contains records of an earlier call of walk().
  */
-TEST_ALONE(live, "only-migrate", "a trace that is migrated while it runs loses nothing")
+TEST_ALONE(live, "only-migrate", "a live migration loses no BTS record")
 {
 	u64 seed = 2000;
 	u32 rounds = 3;
@@ -650,7 +650,7 @@ TEST_ALONE(live, "only-migrate", "a trace that is migrated while it runs loses n
 	return NULL;
 }
 
-TEST_ALONE(snapshot, "only-migrate", "a trace that goes back to a snapshot loses nothing")
+TEST_ALONE(snapshot, "only-migrate", "restoring a snapshot during a trace loses no branch")
 {
 	trace_during("snapshot", 2);
 	return NULL;

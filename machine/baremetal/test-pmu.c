@@ -33,7 +33,7 @@ static void spin(u64 cycles)
 }
 
 /*
- * Wait for a PMI, for up to 10 s because a busy host delays the emulator's timer. Then wait another
+ * Wait up to 10 s for a PMI, because a busy host delays the emulator's timer. Then wait another
  * millisecond to check that no second PMI arrives.
  */
 static void await_pmi(void)
@@ -148,7 +148,7 @@ TEST(pmu_width, "a write sign-extends bit 31 in a general counter, not in a fixe
 	return NULL;
 }
 
-TEST(pmu_reserved, "reserved bits and the read-only status raise #GP")
+TEST(pmu_reserved, "writes to reserved bits and to the read-only status MSR raise #GP")
 {
 	static const struct {
 		u32 msr, bit;
@@ -234,7 +234,7 @@ TEST(pmu_overflow, "the fixed cycle counter overflows into a PMI")
 	return NULL;
 }
 
-TEST(pmu_general, "a general counter of cycles overflows into a PMI")
+TEST(pmu_general, "a general-purpose counter of cycles raises a PMI on overflow")
 {
 	if (!have_pmu)
 		return NO_PMU;
@@ -250,7 +250,7 @@ TEST(pmu_general, "a general counter of cycles overflows into a PMI")
 	return NULL;
 }
 
-TEST(pmu_silent, "an overflow without its PMI bit only sets the status")
+TEST(pmu_silent, "if a counter's PMI bit is clear, an overflow only sets the status bit")
 {
 	if (!have_pmu)
 		return NO_PMU;

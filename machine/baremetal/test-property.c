@@ -2,8 +2,8 @@
 /*
  * Tests of the CPU's x-bts properties. Where Intel's manual leaves a behaviour open, the emulator's
  * default is the behaviour that is easiest for software, and a property selects another behaviour.
- * The command line names the properties that this CPU has. Without a property, the same tests
- * expect the default behaviour.
+ * The command line names the properties that this CPU has. If a property is not named, the same
+ * tests expect the default behaviour.
  *
  * With x-bts-tail=N, the CPU stores N more records each time that BTS is switched off.
  */
@@ -69,7 +69,7 @@ TEST_ALONE(tail, "only-property", "x-bts-tail=N stores N branches after the swit
 	return NULL;
 }
 
-TEST_ALONE(tail_filtered, "only-property", "a tail that ends at CPL 0, recorded or filtered out")
+TEST_ALONE(tail_filtered, "only-property", "x-bts-tail=N also counts filtered-out branches")
 {
 	if (!have_ds_cpl)
 		return "no ds_cpl";
@@ -117,7 +117,7 @@ TEST_ALONE(index_off, "only-property", "an index that is written while TR is cle
 
 /* ---- x-bts-from-wrong ---- */
 
-static u32 wrongs;		/* the number of records so far that had a wrong source */
+static u32 wrongs;		/* the number of records with a wrong source so far */
 
 static void check_from(const char *what, const struct record *got, u64 right, u64 to)
 {
@@ -141,7 +141,7 @@ static void check_sleep(const char *what, void (*body)(u64), u64 next)
 	CHECK(records[1].to == next, "%s: back to %lx", what, records[1].to);
 }
 
-TEST_ALONE(from_hlt, "only-property", "HLT and MWAIT affect only the next source")
+TEST_ALONE(from_hlt, "only-property", "HLT and MWAIT affect only the next record")
 {
 	if (nothing_stored())
 		return NO_STORE;
@@ -153,7 +153,7 @@ TEST_ALONE(from_hlt, "only-property", "HLT and MWAIT affect only the next source
 	return NULL;
 }
 
-TEST_ALONE(from_pause, "only-property", "an MWAIT that does not sleep affects only the next source")
+TEST_ALONE(from_pause, "only-property", "an MWAIT that does not sleep affects only the next record")
 {
 	if (nothing_stored())
 		return NO_STORE;
@@ -167,7 +167,7 @@ TEST_ALONE(from_pause, "only-property", "an MWAIT that does not sleep affects on
 	return NULL;
 }
 
-TEST_ALONE(from_smi, "only-property", "an SMI affects only the next source")
+TEST_ALONE(from_smi, "only-property", "an SMI affects only the next record")
 {
 	u32 smis = READ_ONCE(smm_count);
 
@@ -183,7 +183,7 @@ TEST_ALONE(from_smi, "only-property", "an SMI affects only the next source")
 	return NULL;
 }
 
-TEST_ALONE(from_off, "only-property", "a sleep with BTS off does not affect the next source")
+TEST_ALONE(from_off, "only-property", "a sleep with BTS off does not affect the next record")
 {
 	if (nothing_stored())
 		return NO_STORE;
@@ -233,7 +233,7 @@ static void check_across(const struct ds_area *ds, bool stores, bool interrupts)
 	CHECK(ds_count(ds) == (stores ? wanted : 0), "%lu records", ds_count(ds));
 }
 
-TEST_ALONE(dead, "only-property", "advertised BTS stores and interrupts, unless x-bts-dead is set")
+TEST_ALONE(dead, "only-property", "BTS stores records and raises PMIs, unless x-bts-dead is set")
 {
 	bool here = !option("dead-cpu1");
 	bool unavail = option("unavail");
@@ -258,7 +258,7 @@ static void ap_across(void)
 }
 
 TEST_ALONE(dead_ap, "only-property",
-	   "CPU 1's advertised BTS stores and interrupts, unless x-bts-dead is set")
+	   "on CPU 1, BTS stores records and raises PMIs, unless x-bts-dead is set")
 {
 	if (!have_ap)
 		return NO_AP;
@@ -275,7 +275,7 @@ TEST_ALONE(dead_ap, "only-property",
 #define MCE_CORRECTED	"0x9c00000000000090"
 #define MCE_RECOVERABLE	"0xbd000000000000c0"
 
-/* Without BTINT, this buffer is circular, so it holds the last branches before the #MC. */
+/* Without BTINT, the buffer is circular, so it holds the last branches before the #MC. */
 static u64 debugctl_after(u64 debugctl, const char *request)
 {
 	ds_default();
@@ -304,7 +304,7 @@ TEST_ALONE(mce, "only-property", "a machine check clears TR, BTS and BTINT, and 
 	got = debugctl_after(on, "hmp mce 0 9 " MCE_RECOVERABLE " 5 0x1000 0x8c");
 	CHECK(READ_ONCE(mce_count) == 1, "%u #MC", READ_ONCE(mce_count));
 	CHECK(READ_ONCE(mce_debugctl) == DEBUGCTL_LBR && got == DEBUGCTL_LBR,
-	      "%x in the handler, then %lx", READ_ONCE(mce_debugctl), got);
+	      "DEBUGCTL is %x in the handler, then %lx", READ_ONCE(mce_debugctl), got);
 	memset(records, 0, MAX_RECORDS * RECORD_SIZE);
 	debugctl_after(TR_BTS, "hmp mce 0 9 " MCE_RECOVERABLE " 5 0x1000 0x8c");
 	CHECK(records[0].to, "no records");

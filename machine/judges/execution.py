@@ -23,8 +23,8 @@ from monitor import Lost, connect, run_args
 TRACE = re.compile(rb"Trace \d+: (0x[0-9a-f]+) \[[0-9a-f]+/([0-9a-f]+)/")
 INTERRUPT = re.compile(rb" *\d+: v=[0-9a-f]+ e=[0-9a-f]+ i=\d cpl=\d "
                        rb"IP=[0-9a-f]+:([0-9a-f]+) ")
-# The bytes of an instruction follow its address if the emulator has a disassembler. Otherwise they
-# are on a line that begins with OBJD-T.
+# The bytes of an instruction follow its address if the emulator has a disassembler. Otherwise the
+# bytes are on a line that begins with OBJD-T.
 IN_ASM = re.compile(rb"(?:OBJD-T: |0x[0-9a-f]+: +)([0-9a-f]{2}(?: ?[0-9a-f]{2})*)")
 
 
@@ -82,7 +82,7 @@ class Log:
         self.execute(known)
 
     def claim(self, block):
-        """Store the kind and the length of the only instruction of `block`, just translated."""
+        """Store under `block` the kind and length of the instruction that was just translated."""
         code = self.translated
         self.translated = None
         self.blocks[block] = (branches.classify(code + bytes(8)), len(code))
@@ -160,7 +160,7 @@ def follow(monitor, fifo, log, enough, begun=None):
     stopper = None
     monitor.human("singlestep on")
     # The emulator's open() returns only when the fifo has a reader. To end the log, make the
-    # emulator open another log file, so that the emulator closes the fifo.
+    # emulator open another log file: it then closes the fifo.
     opener = threading.Thread(target=lambda: (
         monitor.human(f"logfile {fifo}"), monitor.human("log exec,int,in_asm,nochain")))
     opener.start()

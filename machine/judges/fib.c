@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * fib N [time]: compute a Fibonacci number with 2 * F(N + 1) - 1 calls of fib(). The program takes
- * few other branches, because it does not use a C library. With a second argument, it writes its
- * CPU time to standard output in binary: the seconds and the nanoseconds, 8 bytes each.
+ * few other branches, because it does not use a C library. With a second argument, the program
+ * writes its CPU time to standard output in binary: the seconds and the nanoseconds, 8 bytes each.
  */
 static __attribute__((noinline)) long fib(long n)
 {

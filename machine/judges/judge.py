@@ -37,7 +37,7 @@ def guest(name):
 
 
 def ok(passed, name, *why):
-    """Print a test result. If the test failed, also print the lines `why`, which explain it."""
+    """Print a test result. If the test failed, also print `why`, the lines of an explanation."""
     RESULTS.append(passed)
     for line in why if not passed else ():
         print("#", line)

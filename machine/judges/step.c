@@ -4,8 +4,8 @@
  *
  * The program runs under ptrace, on a CPU of this host. Each address is a 64-bit word. The judge
  * decides which instructions are taken branches. If an instruction faults, or a signal arrives
- * before it, its address is not written. A signal may end PROGRAM, but PROGRAM must not exit with
- * an error.
+ * before an instruction, the instruction's address is not written. A signal may end PROGRAM, but
+ * PROGRAM must not exit with an error.
  */
 #include <err.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ static void start(char **argv)
 	err(127, "%s", argv[0]);
 }
 
-/* The address of the last instruction, or 0 if no address remains to be written. */
+/* The address of the last instruction, until this address is written; otherwise 0. */
 static uint64_t last;
 
 static void write_last(void)

@@ -66,7 +66,7 @@ static double measure(int rounds)
 	double start;
 	int i;
 
-	/* Wait until the other process has started, and both processes have executed this code. */
+	/* Wait until the other process has started, and both have called sched_yield(). */
 	for (i = 0; i < 100; i++)
 		sched_yield();
 	start = now();

@@ -26,11 +26,11 @@ out=${BTS_OUT:-$build/test/${0##*/}}
 selftests=${BTS_SELFTESTS:-$build/linux/tools/testing/selftests/ftrace}
 # shellcheck disable=SC2034
 cases=$selftests/test.d/bts
-# machine/tests/mutate sets BTS_TOOL to the directory of a broken tool.
+# machine/tests/mutate sets BTS_TOOL to the directory of a mutant of the tool.
 # shellcheck disable=SC2034
 tool=${BTS_TOOL:-$build/tool}
 guests=$top/machine/tests/guest
-# Commands in the guest inherit these variables.
+# Commands in the guest inherit BTS_PROGS, BTS_PACK and BTS_ACCOUNT.
 export BTS_PROGS="$build/test-programs"
 export BTS_PACK="${BTS_PACK:-0}"
 export BTS_ACCOUNT="$cases/account.awk"
@@ -56,7 +56,7 @@ check() {
 }
 
 # guest TIMEOUT "OPTIONS" COMMAND...: run COMMAND in a guest, and fail if the console shows an oops,
-# a warning or the like. Store the console and the output of `info bts` in $guest_dir.
+# a warning or the like. Store the console's output and that of `info bts` in $guest_dir.
 #
 # OPTIONS should include --icount, so that a busy host does not change the results. A part without
 # --icount must explain why. TIMEOUT is in seconds of the host's time, and should be much longer

@@ -5,7 +5,7 @@
 #
 #	awk -f results.awk -v status=EXIT-STATUS -v guest=0|1 [-v filtered=1] KTAP
 #
-# A part that runs no test fails, unless BTS_CASE is set (filtered=1), which may select no test.
+# A part that runs no test counts as failed, except with BTS_CASE (filtered=1).
 #
 # A test case that is skipped in a guest counts as failed, because every guest meets the
 # requirements of all test cases.

@@ -15,8 +15,8 @@
 #	+ NAME.[ch]		NAME.c and NAME.h
 #	+ DIR			all files in DIR that are not listed above
 #
-# An override begins with lines "drop FILE N..." or "drop FILE all", which list the hunks of the
-# patch to leave out. After these lines, the override contains the hunks to apply instead. On 6.12,
+# An override begins with lines "drop FILE N..." or "drop FILE all", which list the patch's hunks
+# that are left out. After these lines, the override contains the hunks to apply instead. On 6.12,
 # the remaining hunks of a patch may apply with fuzz.
 
 # patches_base DIR: print the base, 6.12 or mainline, of the kernel source in DIR.
@@ -28,7 +28,7 @@ patches_base() {
 }
 
 # patches_of BASE: print the series as lines "group NAME", "patch PATH" and "file PATH". The
-# backports form the group 0.
+# backports form group 0.
 patches_of() {
 	[ ! -e "$top/patches/$1/series" ] ||
 		sed -n -e '1i group 0' -e "s|^[^#+ ].*|patch patches/$1/&|p" "$top/patches/$1/series"

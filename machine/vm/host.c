@@ -19,8 +19,8 @@
  *							FORWARD, only a second signal ends it
  *	SIGKILL						the kernel kills the emulator
  *
- * If a line of the console matches the option TROUBLE, the status is 123 in all of these cases
- * except the two with signals.
+ * If a line of the console matches the option TROUBLE, the status is 123, except in the last two
+ * cases.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -52,8 +52,8 @@ enum option {
 	CONSOLE		= 'c',	/* file for the guest's console and the emulator's messages */
 	FORWARD		= 'f',	/* forward the first signal to the command */
 	INITRAMFS	= 'I',	/* the initramfs without the job */
-	INFO		= 'i',	/* file for the output of `info bts` at the end */
-	WORD		= 'j',	/* a word of the job, see wire.h */
+	INFO		= 'i',	/* file for the final output of `info bts` */
+	WORD		= 'j',	/* a string of the job (a "word" in wire.h) */
 	TEMPORARY	= 'l',	/* remove the console's file, unless the machine fails */
 	NAME		= 'n',	/* the name of this program in messages */
 	TROUBLE		= 'S',	/* regular expression for console lines that report trouble */
@@ -113,7 +113,7 @@ static void send_size(void)
 	tty_resized = false;
 }
 
-/* Report whether this program is a background job, which must not read a terminal. */
+/* Report whether this program is in the background, where it must not read the terminal. */
 static bool in_background(void)
 {
 	pid_t foreground = tcgetpgrp(STDIN_FILENO);
@@ -159,7 +159,7 @@ static void watch_signals(void)
 /*
  * Forward the first signal to the command, so that the command can clean up. Ignore other signals
  * during the next second, because one Ctrl-C may cause two signals: one from the terminal and one
- * from a parent process. Return false if the signal must end the machine.
+ * from a parent process. Return false if the machine must be stopped instead.
  */
 static bool forward(int signal)
 {
@@ -194,7 +194,7 @@ static enum end take_signal(void)
 	return SIGNALLED;
 }
 
-/* The guest writes each report with one write(), so the rest of a report arrives soon. */
+/* recv() does not wait long, because the guest writes each report with one write(). */
 static bool take_report(void)
 {
 	if (recv(sockets[WIRE_CONTROL], &result, sizeof(result), MSG_WAITALL) != sizeof(result))
@@ -228,7 +228,7 @@ static enum end serve_once(void)
 	return fds[0].revents ? take_signal() : RUNNING;
 }
 
-/* After the machine is lost, write the output that it had already sent. */
+/* Write the rest of the output that arrived before the machine was lost. */
 static enum end drain(void)
 {
 	struct pollfd fd = { .fd = signal_fd, .events = POLLIN };
@@ -269,7 +269,7 @@ static int report(enum end end)
 	return end == TIMED_OUT ? STATUS_TIMEOUT : STATUS_LOST;
 }
 
-/* Die of the signal: after Ctrl-C, a shell script stops only if its command died of SIGINT. */
+/* After Ctrl-C, the calling shell script stops only if this program dies of SIGINT. */
 static void die_of_signal(void)
 {
 	sigset_t none;
@@ -360,7 +360,7 @@ static void cpio_add(FILE *out, const char *name, const char *data, size_t size)
 	fwrite(zeroes, 1, -ftell(out) & 3, out);
 }
 
-/* Return a file that contains the initramfs, then the job as a second cpio archive. */
+/* Return a file that contains the initramfs, followed by a second cpio archive with the job. */
 static int initramfs_with(const char *job, size_t size)
 {
 	FILE *out = fdopen(memfd_create("initramfs", MFD_CLOEXEC), "w");
@@ -388,16 +388,16 @@ static void open_streams(void)
 	stream_open(&streams[OUT], "standard output", sockets[WIRE_STDOUT], dup(STDOUT_FILENO));
 	stream_open(&streams[ERR], "standard error", sockets[WIRE_STDERR], dup(STDERR_FILENO));
 	/*
-	 * Close our standard output. The stream then has the only descriptor, so the reader sees
-	 * the end as soon as the stream closes this descriptor.
+	 * Replace our standard output with /dev/null, so that only the duplicate in streams[OUT]
+	 * stays open. The reader sees the end of the output as soon as this duplicate is closed.
 	 */
 	dup2(null, STDOUT_FILENO);
 	close(null);
 }
 
 /*
- * If a standard descriptor is closed, open /dev/null in its place. Otherwise the next file to be
- * opened would get this number.
+ * Open /dev/null for each standard descriptor that is closed. Otherwise another file would get the
+ * number of that descriptor.
  */
 static void fill_standard_files(void)
 {

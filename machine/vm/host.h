@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The interface of host_emulator.c for host.c.
+ * The interface between host.c and host_emulator.c.
  */
 #ifndef BTS_HOST_H
 #define BTS_HOST_H

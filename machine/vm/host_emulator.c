@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The emulator's process and monitor, and the file that contains the guest's console output.
+ * Start and stop the emulator, use its monitor, and read the guest's console output.
  *
  * The sockets have neither a path nor a port number, so several machines can run at the same time,
  * and this program does not have to remove socket files. The monitor speaks QMP: each line is a
- * JSON object. The monitor sends little output, so each search may start at the beginning of the
- * output. After the emulator has stopped, the console's file no longer changes.
+ * JSON object. Each search starts at the beginning of the monitor's output, which is short. The
+ * console's file is read only after the emulator has stopped.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -91,7 +91,7 @@ void emulator_start(char **argv, const char *console, int initramfs)
 		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 			err(STATUS_LOST, "socketpair");
 		sockets[i] = pair[0];
-		/* Use numbers above the emulator's descriptors, so that dup2() closes no socket. */
+		/* Use descriptors above the emulator's, so that dup2() below closes no socket. */
 		theirs[i] = fcntl(pair[1], F_DUPFD_CLOEXEC, FIRST_FD + SOCKETS + 1);
 		if (theirs[i] < 0)
 			err(STATUS_LOST, "socketpair");
@@ -110,7 +110,7 @@ void emulator_start(char **argv, const char *console, int initramfs)
 		close(theirs[i]);
 	close(initramfs);
 	close(log);
-	/* Before qmp_capabilities, the monitor neither executes commands nor reports events. */
+	/* The monitor executes commands and reports events only after qmp_capabilities. */
 	monitor_say("{\"execute\": \"qmp_capabilities\"}\n");
 }
 

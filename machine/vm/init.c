@@ -8,14 +8,14 @@
  *
  *	port -> pipe -> stdin       stdout -> pipe -> port       stderr -> pipe -> port
  *
- * The pipes are necessary because a port can be opened only once. If standard error were the port,
+ * The pipes are necessary because a port can be opened only once. If standard error were a port,
  * a command that opens /dev/stderr would get -EBUSY. With --tty, a pty replaces the three pipes.
  *
  * There is one thread and one poll loop, streams_move() of stream.c. When the command ends, this
  * program sends the remaining contents of the pipes, then a last struct wire_report. Later output
  * of the command's children is lost. This program never exits; the host stops the machine. If
  * this program fails, it prints a message on the console, and resets the machine. The host then
- * reports a lost machine, and prints the end of the console.
+ * reports that the machine is lost, and prints the console's last lines.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -41,8 +41,8 @@
 #include "wire.h"
 
 /*
- * Read at most this many bytes from a pipe after the command has ended, because a child of the
- * command may write to the pipe forever. Even a full pipe contains at most this many bytes.
+ * After the command has ended, read at most this many bytes from a pipe, because a child of the
+ * command may write forever. No pipe holds more, so all output of the command itself is read.
  */
 #define REST_MAX	(1024 * 1024)
 
@@ -88,7 +88,7 @@ static void open_ports(void)
 	for (port = WIRE_STDIN; port < WIRE_PORTS; port++)
 		ports[port] = open_port(port);
 	/*
-	 * Wait until the control port is connected. The other ports are connected earlier (see
+	 * Wait only for the control port, because all other ports are connected earlier (see
 	 * wire.h).
 	 */
 	fd.fd = ports[WIRE_CONTROL];
@@ -128,7 +128,7 @@ static void add_word(struct words *words, char *word)
 	words->word[words->nr] = NULL;
 }
 
-/* Read the words of the job. The words are never freed. */
+/* Read the job, which is a sequence of words (see wire.h). The words are never freed. */
 static void read_job(void)
 {
 	int fd = open("/job", O_RDONLY | O_CLOEXEC);

@@ -7,8 +7,8 @@
  *	/tmp /run ..	tmpfs; the working directory and this tree stay visible, read-only
  *	--share		9p, writable, at the same path as on the host
  *
- * With --overlay, / is an overlay: a tmpfs above the host's root holds all changes. No tmpfs is
- * mounted on /tmp, /run and so on, so these directories show the host's files.
+ * With --overlay, / is an overlay: a tmpfs above the host's root holds all changes. /tmp, /run and
+ * so on are then not tmpfs mounts, but show the host's files.
  *
  * The root file system is first mounted on /new of the initramfs, and becomes / at the end.
  */
@@ -154,7 +154,7 @@ static void mount_kernel_fs(void)
 	symlink("/proc/self/fd/2", "/new/dev/stderr");
 }
 
-/* Mount everything, and make the new root the working directory. */
+/* Mount everything, and make /new the root directory. */
 void root_mount(const struct words *job)
 {
 	mount_host_fs(job);

@@ -15,11 +15,11 @@ RECORDS = 0xc0
 
 
 class Lost(Exception):
-    """The machine ended, does not answer, or did not start."""
+    """The machine did not start, has ended, or does not answer."""
 
 
 def emulator_args(where):
-    """Return arguments that make the emulator open a monitor at `where` (-chardev's syntax)."""
+    """Return arguments for the emulator to open a monitor at `where`, in the syntax of -chardev."""
     return ["-chardev", f"socket,id=qmp,{where}", "-mon", "chardev=qmp,mode=control"]
 
 
@@ -30,7 +30,7 @@ def run_args(path):
 
 
 def connect(path, timeout=None):
-    """Connect to the monitor of run_args(path). Each answer may take `timeout` seconds."""
+    """Connect to the monitor at `path` (see run_args). `timeout` limits the wait for an answer."""
     sock = socket.socket(socket.AF_UNIX)
     sock.settimeout(timeout)
     sock.connect(path)

@@ -2,8 +2,8 @@
 /*
  * A stream behaves like a pipe. When the source has ended and all bytes are written, the stream
  * closes the destination. When the destination has lost its reader, the stream drops all bytes and
- * closes the source. A stream owns both descriptors, so if a caller needs a descriptor afterwards,
- * it must pass a duplicate.
+ * closes the source. A stream owns both descriptors, so a caller that still needs a descriptor
+ * must pass a duplicate.
  *
  * A stream reads and writes only when poll() reports that the descriptor is ready, so the
  * descriptors may be blocking. Only virtio-serial ports must be non-blocking, because a blocking
@@ -22,7 +22,7 @@
 #define MAX_STREAMS	4
 #define MAX_OTHERS	3
 
-/* If poll() reports that a pipe is writable, the pipe accepts PIPE_BUF bytes without blocking. */
+/* PIPE_BUF: a write of this size does not block if poll() has reported that a pipe is writable. */
 #define CHUNK		4096
 
 void stream_open(struct stream *s, const char *name, int src, int dst)
@@ -121,9 +121,9 @@ static void stream_run(struct stream *s, const struct pollfd *fds)
 }
 
 /*
- * Wait for events of @streams and @others, and move bytes. The function passes @timeout to poll(),
- * with one exception: if @timeout is 0 while a stream contains bytes to write, the function waits
- * for an event. Return the result of poll(), and set .revents in @others.
+ * Wait at most @timeout ms for events of @streams and @others, and then copy the streams' bytes. If
+ * @timeout is 0 but a stream contains unwritten bytes, wait without a limit. Return the result of
+ * poll(), and set .revents in @others.
  */
 int streams_move(struct stream *streams, int nr, struct pollfd *others, int nr_others, int timeout)
 {

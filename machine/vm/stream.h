@@ -19,7 +19,7 @@ struct stream {
 	size_t		off;
 	size_t		len;
 	uint64_t	total;		/* bytes read so far */
-	uint64_t	end;		/* bytes until @src ends, UINT64_MAX = not known */
+	uint64_t	end;		/* value of @total when @src ends, UINT64_MAX = not known */
 	int		src;		/* -1 = the source has ended */
 	int		dst;		/* -1 = all bytes are written, or the reader is gone */
 	bool		paused;		/* do not read @src for now */

@@ -6,7 +6,7 @@
  *
  *	stdin		bytes of the command's standard input
  *	stdout, stderr	bytes of the command's standard output and standard error
- *	control		to the guest: a struct winsize whenever the terminal changes its size.
+ *	control		to the guest: a struct winsize whenever the terminal's size changes.
  *			If ws_row is 0, init.c sends signal number ws_col to the command
  *			to the host: struct wire_report
  *
@@ -15,16 +15,16 @@
  *
  * If the host closes a port, the emulator informs the guest's kernel. Therefore the guest notices
  * that standard input has ended, or that the reader of standard output is gone. If the guest closes
- * a port, the emulator does not inform the host. Instead, a report contains the total bytes of each
- * output stream. The order of data on different ports is undefined.
+ * a port, the emulator does not inform the host, so a report contains the total number of bytes in
+ * each output stream. The order of data on different ports is undefined.
  *
  * The guest's kernel connects the ports in the order of their numbers, and the control port has the
  * highest number. If the control port is connected but another port is not, the host has already
  * closed that port.
  *
- * The job is the file /job in the initramfs and is not sent through a port, so with --icount each
- * run reads it at the same instruction. A job is a sequence of words. Each word begins with its
- * type and ends with a NUL.
+ * The job is the file /job in the initramfs. It is not sent through a port, because the data could
+ * arrive at a different instruction in each run, even with --icount. A job is a sequence of words.
+ * Each word begins with its type and ends with a NUL.
  *
  * The host and the guest are x86-64, so a struct wire_report has the same layout on both.
  */

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/own-path.sh DIR: trace all tasks while this shell runs a workload, and write the files that
-# judges/own-path reads to DIR. After this script has printed "ready", the judge switches the
+# guest/own-path.sh DIR: trace all tasks while this shell runs a workload, and write to DIR the
+# files that judges/own-path reads. After this script has printed "ready", the judge switches the
 # emulator's log on, and then sends a line to this script.
 
 set -e

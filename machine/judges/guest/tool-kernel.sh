@@ -3,8 +3,8 @@
 #
 # guest/tool-kernel.sh DIR PROGRAM BTS: with the tool BTS, record PROGRAM (asks.c), which waits
 # for a byte. Write the trace, the output of BTS and the kernel's symbols to DIR. When this
-# script prints "ready", the judge switches the emulator's log on. When it prints "done", the
-# judge switches the log off. After each switch, the judge sends a line to this script.
+# script prints "ready", the judge switches the emulator's log on. When this script prints "done",
+# the judge switches the log off. After each switch, the judge sends a line to this script.
 
 set -e
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # machine/tests/guest/case.sh SELFTESTS CASE...: run test cases of ftracetest in a new guest.
-# Unlike ftracetest, this script does not reset all events and triggers, because the reset takes
-# seconds in the emulator. The test cases use ftracetest's own functions. The output is KTAP, with
-# the last 40 lines of each failed test case's output.
+# Unlike ftracetest, this script does not reset events and triggers, because the reset takes seconds
+# in the emulator. The test cases use ftracetest's own functions. The output is KTAP, with the last
+# 40 lines of each failed test case's output.
 #
 # Exit status: 0 if all test cases passed, otherwise 1.
 

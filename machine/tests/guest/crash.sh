@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/crash.sh panic|circular|stack: trace this shell, and crash the machine. With "circular",
-# trace all tasks, so that CPU 1 records the spinning program and any other task that runs there.
+# trace all tasks. CPU 1 then records a spinning program, and any other task that runs there.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on
@@ -24,7 +24,7 @@ echo bts > current_tracer
 [ "$1" = circular ] || cat /tmp/targets > set_ftrace_pid
 echo 1 > tracing_on
 
-# Wait until the CPU time of each target has grown, so that each target has run with tracing on.
+# Wait until the CPU time of each target has grown, to be sure that each has run with tracing on.
 # Add user and system time, because a tick during a return to user space counts as system time.
 ticks() { # PID
 	# shellcheck disable=SC2046 # words

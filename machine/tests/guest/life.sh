@@ -88,7 +88,7 @@ online() {
 }
 
 # A ring buffer that is created while CPU 1 is offline has no pages for CPU 1. Check that bts record
-# does not poll such a ring buffer, that is, uses less than 0.5 s of CPU time in 2 s.
+# does not poll such a ring buffer: in 2 s, the tool must use less than 0.5 s of CPU time.
 tool_sleeps() {
 	bts record -u -o /tmp/late.dat -- sleep 3 &
 	sleep 2
@@ -113,8 +113,8 @@ to_ram() {
 	[ "$(cat /sys/power/suspend_stats/success)" -eq $((before + 1)) ]
 }
 
-# Check that the tracer reads new records on both CPUs, without a write to tracefs that would
-# restart it.
+# Check that the tracer reads new records on both CPUs, although no write to tracefs has restarted
+# it.
 grow() {
 	for cpu in 0 1; do
 		before=$(stat records $cpu)
@@ -135,7 +135,7 @@ suspend() {
 	taskset 2 "$BTS_PROGS/bts_spin_b" &
 	b=$!
 
-	# Trace this shell, too. It runs on CPU 0 until the suspend, so CPU 0 has records to drain.
+	# Trace this shell, too, so that CPU 0, on which the shell runs, has records to drain.
 	for mode in "threshold" "flight recorder"; do
 		[ "$mode" = threshold ] || echo 1 > options/bts-circular
 		echo 1 > options/bts-kernel

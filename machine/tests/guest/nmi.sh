@@ -11,7 +11,7 @@ unknown() {
 	dmesg | grep -c "Uhhuh. NMI received for unknown reason"
 }
 # nmi FILE NUMBER NAME: create FILE, and check that the kernel then reports exactly two unknown
-# NMIs.
+# NMIs. Print the KTAP result with this NUMBER and NAME.
 nmi() {
 	before=$(unknown)
 	: > "$1"
@@ -39,8 +39,8 @@ nmi "$out/now-1" 1 "tracing is on, the task is stopped"
 kill -CONT "$spinner"
 sleep 0.2
 echo 0 > tracing_on
-# If two NMIs interrupt a CPU at the same instruction, the kernel may ignore the second one. Stop
-# the task to avoid this, because the kernel reports both NMIs of an idle CPU.
+# If two NMIs interrupt a CPU at the same instruction, the kernel may ignore the second one, but
+# not on an idle CPU. So stop the task that keeps the CPU busy.
 kill -STOP "$spinner"
 [ "$(sed -n "s/^interrupts: //p" bts_stats)" -gt 0 ] || printf "not "
 echo "ok 2 the tracer has raised interrupts"

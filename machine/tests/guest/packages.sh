@@ -10,7 +10,7 @@ mkdir "$said"
 cd /root || exit
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 
-# step NAME COMMAND...: run COMMAND. Store its output, its exit status and the seconds it took.
+# step NAME COMMAND...: run COMMAND. Store the output, the exit status and the duration in seconds.
 step() {
 	name=$1
 	shift
@@ -25,7 +25,7 @@ as_user() {
 	su - somebody -c "$1"
 }
 
-# List all files, except the home directories, and the lists, logs and downloads of dpkg and apt.
+# List all files except those in home directories, and except dpkg's and apt's own data.
 files() {
 	find / -xdev \( -path /root -o -path /proc -o -path /sys -o -path /dev \
 		-o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/cache -o -path /var/log \

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/refused.sh WORDS: check that choosing the tracer fails with EIO, that error_log contains
-# WORDS, that no CPU records, and that perf can use BTS. The exit status identifies the failed step.
+# WORDS, that BTS is off, and that perf can use BTS. The exit status identifies the failed step.
 
 cd /sys/kernel/tracing || exit
 sh -c "echo bts > current_tracer" 2> /tmp/said && exit 2

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/startup.sh: check that the tracer has passed the kernel's test at boot. The exit status
+# guest/startup.sh: check that the tracer has passed its startup test at boot. The exit status
 # identifies the failed step.
 
 dmesg | grep -A 2 "Testing tracer"

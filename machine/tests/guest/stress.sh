@@ -12,8 +12,8 @@
 #	random	each round makes a hundred random changes to settings of up to three
 #		instances. Another instance, the witness, is never changed, and traces a
 #		sleeping task. At the end, the witness must account for each record. With
-#		BTS_STRESS_CIRCULAR, the changes may set bts-circular, with which the
-#		hardware stores more records than the tracer reads
+#		BTS_STRESS_CIRCULAR, the changes may set bts-circular. The hardware
+#		then stores more records than the tracer reads
 #
 # The last line is "records N", where N is the number of records that the tracer has read. The
 # caller compares N with the hardware's counter.
@@ -41,7 +41,7 @@ stat() { # NAME [CPU]
 	sed -n "s/^$1: //p" "${2:+per_cpu/cpu$2/}bts_stats"
 }
 
-# Check that all records of an instance are accounted for. The working directory is the instance's.
+# Check that all records of an instance are accounted for. Call this in the instance's directory.
 sums() {
 	awk -f "$BTS_ACCOUNT" bts_stats > "$TMPDIR/sums" && return
 	cat "$TMPDIR/sums"
@@ -91,8 +91,8 @@ spin() {
 	printf '%s\n' $workers > set_ftrace_pid
 }
 
-# Start, end and move programs on both CPUs. Pause after each round, because tracing every branch of
-# these programs would leave too little time for other work.
+# Start and end programs, and move programs between the CPUs. Pause after each round, because
+# tracing every branch of these programs would leave too little time for other work.
 load() {
 	while :; do
 		"$BTS_PROGS/bts_fork"
@@ -116,8 +116,8 @@ stop_workers() {
 		wait "$worker" 2> /dev/null
 	done
 	workers=
-	# Wait until the programs of the workers have ended, and remove perf's files from the tmpfs,
-	# so that memory_result() does not count their memory.
+	# Wait until the workers' programs have ended, and remove perf's files from the tmpfs, so
+	# that memory_result() counts neither the programs nor the files.
 	while grep -qx 'perf\|bts_.*' /proc/[0-9]*/comm 2> /dev/null; do
 		sleep 0.1
 	done
@@ -169,15 +169,15 @@ hotplug_round() {
 	else
 		echo 0 > $cpu1 || fail "CPU 1 does not go offline"
 	fi
-	[ "$(stat cpus_recording 1)" -eq 0 ] || fail "CPU 1 records while it is offline"
+	[ "$(stat cpus_recording 1)" -eq 0 ] || fail "CPU 1 is offline, but still records"
 	before=$(stat records 1)
 	echo 1 > $cpu1 || fail "CPU 1 does not come online"
-	# Once CPU 1 is online again, it must record without a write to tracefs.
+	# CPU 1 must resume recording by itself, without a write to tracefs.
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		[ "$(stat records 1)" -eq "$before" ] || break
 		sleep 0.5
 	done
-	[ "$(stat records 1)" -gt "$before" ] || fail "CPU 1 does not record again"
+	[ "$(stat records 1)" -gt "$before" ] || fail "CPU 1 has not resumed recording"
 	echo 0 > tracing_on
 	balanced
 	echo 1 > tracing_on
@@ -224,10 +224,10 @@ switch_begin() {
 }
 
 switch_round() {
-	# Use /bin/echo, because the echo of dash reports every failed write as an I/O error.
+	# Use /bin/echo, because dash's built-in echo reports every failed write as an I/O error.
 	if ! /bin/echo bts > current_tracer 2> "$TMPDIR/error"; then
 		grep -q busy "$TMPDIR/error" || fail "$(cat "$TMPDIR/error")"
-		[ -n "${BTS_STRESS_PERF_BTS:-}" ] || fail "EBUSY, although perf does not use BTS"
+		[ -n "${BTS_STRESS_PERF_BTS:-}" ] || fail "bts gets EBUSY, but perf uses no BTS"
 		grep -qx nop current_tracer || fail "$(cat current_tracer) is still the tracer"
 		busy=$((${busy:-0} + 1))
 		return
@@ -237,7 +237,7 @@ switch_round() {
 	balanced
 	records=$((records + $(stat records)))
 	echo nop > current_tracer
-	[ "$(stat cpus_recording)" -eq 0 ] || fail "a CPU still records after bts was replaced by nop"
+	[ "$(stat cpus_recording)" -eq 0 ] || fail "nop is the tracer, but a CPU still records"
 	echo > trace
 	echo 1 > tracing_on
 }
@@ -276,7 +276,7 @@ any_option() {
 	shift "$one"
 	option=$1
 	# With bts-circular, the CPU overwrites records that the tracer has not read, so the
-	# hardware would count more records than the tracer.
+	# hardware counts more records than the tracer.
 	if [ "$option" = bts-circular ] && [ -z "${BTS_STRESS_CIRCULAR:-}" ]; then
 		return
 	fi
@@ -413,7 +413,7 @@ random_end() {
 	[ "$records" -gt 0 ] || fail "no branch was recorded"
 	[ "$records" -eq $(($(sed -n 's/^filtered: //p' instances/witness/bts_stats) + \
 		$(sed -n 's/^own: //p' instances/witness/bts_stats))) ] ||
-		fail "the witness has records that count neither as filtered nor as own branches"
+		fail "in the witness, some records are neither filtered nor own branches"
 	rmdir instances/witness
 	kill "$witness"
 	echo 1 > $cpu1
@@ -437,14 +437,14 @@ random_end() {
 
 # ---- leaks ---------------------------------------------------------------------------
 
-# Check that the used memory has not grown too much since the first tenth of the rounds, which fill
-# the caches.
+# Check that the used memory has not grown too much since the first tenth of the rounds, during
+# which the caches fill.
 memory_result() {
 	awk -v before="$used" -v after="$(in_use)" -v rounds="$rounds" '
 		BEGIN {
 			print "# in use before " before " KiB, after " after
-			# Allow a growth of 64 KiB (the size of the smallest buffer) in each round,
-			# or of 16 MiB in total if this is more.
+			# Allow a growth of 64 KiB (the size of the smallest buffer) per round, but
+			# at least 16 MiB in total.
 			limit = 64 * rounds * 9 / 10
 			exit after - before > (limit < 16384 ? 16384 : limit)
 		}
@@ -455,8 +455,8 @@ slab_result() {
 	slabs > "$TMPDIR/slabs"
 	awk -v rounds="$rounds" '
 		FNR == NR { was[$1] = $2; next }
-		# Each cache may grow by 32 bytes in each round, and by another 256 KiB,
-		# because cache sizes always vary.
+		# Each cache may grow by 256 KiB plus 32 bytes per round, because cache sizes
+		# always vary.
 		$2 - was[$1] > 32 * rounds + 262144 {
 			print "# " $1 " grew from " was[$1] + 0 " to " $2 " bytes"
 			bad = 1
@@ -468,7 +468,7 @@ slab_result() {
 kmemleak_result() {
 	# Scan several times, because an old pointer on a stack can hide a leak from a scan.
 	for _ in 1 2 3; do
-		# If kmemleak has switched itself off, this write fails.
+		# The write fails if kmemleak has switched itself off.
 		echo scan > $kmemleak || return
 		sleep 6
 	done

@@ -5,8 +5,8 @@
 # behind. The exit status identifies the failed step.
 
 cd /tmp || exit
-# The host may have bts-vm installed, and this guest sees the host's files. Do not let bts use them
-# to start an emulated machine inside this guest.
+# The host may have bts-vm installed, and this guest sees the host's files. Do not let bts use
+# bts-vm to start an emulated machine inside this guest.
 export BTS_VM=none
 bts check && exit 2
 bts check | grep "^NO .*Branch Trace Store" || exit 3
