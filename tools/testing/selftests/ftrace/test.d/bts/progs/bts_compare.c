@@ -17,22 +17,22 @@
  * A record with one kernel address is a crossing. In EXPECTED, the word "kernel" replaces this
  * address. Records with two kernel addresses are only counted. If one crossing leads from an
  * instruction into the kernel, and the next crossing leads back to the same instruction, the pair
- * is an interrupt, or a fault that the kernel repaired. Such pairs are only counted, and are
+ * is an interrupt, or a fault that the kernel resolved. Such pairs are only counted, and are
  * allowed at any instruction that the program may have reached. Any other crossing that is not in
  * EXPECTED is an error.
  *
  * Use -c for a trace without branches within user space. With -c, EXPECTED must contain only
  * crossings, and the program's position between two crossings is unknown.
  *
- * With -u, the tool skips branches that begin or end in the kernel, in EXPECTED and in the trace.
+ * With -u, the tool skips the branches in EXPECTED and TRACE that begin or end in the kernel.
  *
  * Use -k for a trace of both user space and the kernel. Then each record of a task must begin at
  * the target of the task's previous record, or less than MAX_STRAIGHT bytes after this target. This
  * check finds missing kernel branches, although EXPECTED does not contain them. The check does not
  * notice a missing short forward jump.
  *
- * With -x, no record may begin or end in an address range of the file RANGES, which has lines
- * "START END NAME".
+ * With -x, no record may begin or end in an address range listed in the file RANGES, which has
+ * lines "START END NAME".
  *
  * If the list of a task begins with "kernel -> X", as after exec, the tool skips earlier branches
  * of the task's PID, because these are branches of the launcher. With -u, the tool always skips
@@ -73,13 +73,13 @@ struct task {
 	struct expected *list;
 	size_t n_list;
 	size_t at;		/* the index of the next expected branch */
-	unsigned long done;	/* how often the task has already taken list[at] */
+	unsigned long done;	/* how often the trace has shown list[at] so far */
 	int pid;
 	bool begun;
 	bool failed;
 	bool held;		/* "entry" contains a crossing that may be an interrupt */
 	struct branch entry;
-	unsigned long cursor;	/* the program is at or after this address */
+	unsigned long cursor;	/* the program runs straight on from this address */
 	unsigned long matched;
 	unsigned long interrupts;
 	struct branch history[HISTORY];
@@ -353,7 +353,7 @@ static void finish(void)
 			       task - tasks, task->pid, task->matched,
 			       task->interrupts);
 	}
-	printf("kernel branches %lu, other tasks' %lu\n", n_kernel, n_other);
+	printf("%lu kernel branches, %lu branches of other tasks\n", n_kernel, n_other);
 }
 
 static void read_ranges(const char *path)

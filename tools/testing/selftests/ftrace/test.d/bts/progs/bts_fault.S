@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Cause page faults by writing to PAGES pages of .bss for the first time. Each write enters the
- * kernel, which then returns to the same instruction. The list of expected branches contains these
- * entries and returns, because their addresses are known. The last write touches two pages, but
- * only one page for the first time.
+ * kernel, which then returns to the same instruction. The addresses of these entries and returns
+ * are known, so the list of expected branches contains them. The last write touches two
+ * pages, one of which has been touched before.
  */
 #include "prog.h"
 

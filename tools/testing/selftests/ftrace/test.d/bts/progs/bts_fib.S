@@ -3,7 +3,7 @@
  * Compute fib(10) recursively, with 177 calls of fib (2 * F(11) - 1). Each call returns through one
  * of two return instructions. The tool bts_step lists the expected branches. The program bts_fib16
  * computes fib(16), and takes about 8000 branches. The program bts_fib20 computes fib(20), and
- * takes about 55,000 branches. Unlike a loop's branches, fib's branches need much room in packs.
+ * takes about 55,000 branches. Packs of fib's branches are large, unlike packs of a loop.
  */
 #include "prog.h"
 

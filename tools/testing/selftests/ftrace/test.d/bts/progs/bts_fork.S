@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Fork a child. The child takes branches in a loop, and ends. The parent waits for the child, and
- * then ends. The program bts_vfork is built from the same source, but calls vfork(). Then the child
- * shares the memory of the parent, and the parent is suspended until the child ends.
+ * then ends. The program bts_vfork is built from the same source, but calls vfork(). With vfork(),
+ * the child shares the parent's memory, and the parent is suspended until the child ends.
  */
 #include "prog.h"
 

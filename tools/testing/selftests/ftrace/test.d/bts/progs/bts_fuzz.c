@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bts_fuzz - write valid and invalid data into a file of tracefs
+ * bts_fuzz - write valid and invalid data to a tracefs file
  *
  *	bts_fuzz [-s SEED] [-n WRITES] [-c] FILE MAXIMUM
  *
@@ -26,7 +26,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A valid number is shorter than LONG bytes. After a failed check, print at most LONG bytes. */
+/* A valid number is shorter than LONG bytes. A failed check prints only the first LONG bytes. */
 #define LONG 40
 
 static unsigned int seed = 1;

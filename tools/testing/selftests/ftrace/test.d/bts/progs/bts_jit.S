@@ -2,7 +2,7 @@
 /*
  * Execute two functions at the same address. First, write a function to this address, like a JIT
  * compiler. Then map a page of the program's own file at this address. This page contains the other
- * function. Finally, move this mapping, and execute the other function at the new address.
+ * function. Finally, move this mapping, and execute the other function again, at the new address.
  *
  * All code of the program must be in the page at TEXT_OFFSET in its file. The path of the file must
  * be in argv[0]. If bts_launch starts the program, argv[0] contains this path.

@@ -157,7 +157,7 @@ static bool some(const char *text, const char *counter)
 
 /*
  * With bts-block, the last branches of a program may be held after its end, and would be dropped if
- * tracing were switched off now. Wait for at most ten seconds until no branches or rows are held.
+ * tracing were switched off now. Wait until no branches or rows are held, for up to ten seconds.
  */
 static void wait_held(int dir)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A thread that is not the leader of its thread group calls execve(). Meanwhile, the leader waits
- * in pause(). The execve() ends the leader, and gives the leader's PID to the thread. Later
- * branches of the thread have this PID.
+ * in pause(). The execve() ends the leader, and gives the leader's PID to the thread. The trace
+ * shows the thread's later branches under this PID.
  */
 #include "prog.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Like an ordinary program, use the startup code and the allocator of the C library, printf, qsort
- * and a signal handler. The program takes thousands of branches, which only bts_step can list.
+ * Use a signal handler and the C library's startup code, allocator, printf and qsort, as ordinary
+ * programs do. The thousands of branches are too many to list by hand, so bts_step lists them.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -41,7 +41,7 @@ static void tracing_on(const char *text)
 	close(fd);
 }
 
-/* Report whether a system call that returned @n has found data. */
+/* Report whether @n, the result of a system call, shows that data was available. */
 static bool some(ssize_t n, const char *what)
 {
 	if (n < 0 && errno != EAGAIN && errno != EINTR)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The build ID of this program follows NOTES empty notes. The program ends at once. */
+/* In this program, NOTES (63 or 64) empty notes precede the build ID. The program ends at once. */
 #include "prog.h"
 
 #define NT_GNU_BUILD_ID	3

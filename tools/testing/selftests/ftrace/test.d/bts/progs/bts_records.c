@@ -29,7 +29,7 @@
 #define TYPE_TIME_EXTEND	30
 #define TYPE_TIME_STAMP		31
 
-/* The pages of one CPU, from which one record is read at a time. */
+/* The pages of one CPU, which are read record by record. */
 struct stream {
 	unsigned char *pages;
 	size_t n_pages;

@@ -10,7 +10,7 @@
  * the caller has opened. SIGRTMAX ends the program. The kernel delivers SIGRTMAX only when no other
  * signal is pending. On standard error, the program prints "0" before it waits for the first
  * signal, and the number of signals at the end. The exit status is 1 if the requested signal has
- * another cause than new data in FILE.
+ * any cause other than new data in FILE.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 	fprintf(stderr, "0\n");
 	while (wait_for(&set, &info) == ready) {
 		if (info.si_fd != fd || !(info.si_band & POLLIN))
-			die("received a signal without new data in the file");
+			die("received a signal, but the file has no new data");
 		count++;
 		if (once)
 			copy_some(fd, once);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Handle four signals. The program sends the first signal to itself, and receives it at the return
+ * Handle four signals. The program sends the first signal to itself, and receives it on return
  * from kill(). Exceptions cause the other three signals: #UD, a #PF from a read, and a #PF from a
  * jump. The handler sets the return address to the address in R12, so the program continues there.
  */

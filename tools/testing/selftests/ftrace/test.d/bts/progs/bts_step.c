@@ -12,20 +12,20 @@
  * The output has lines "TASK FROM TO COUNT". COUNT is always 1, and tasks are numbered from 0 in
  * order of creation. For a system call, a fault that becomes a signal, the entry to a signal
  * handler, and exec, the word "kernel" replaces the kernel address. The output contains neither
- * interrupts nor faults that the kernel repairs. The tool cannot notice these events, because they
- * return to the interrupted instruction.
+ * interrupts nor faults that the kernel resolves. The tool cannot notice such an event, because the
+ * kernel returns to the interrupted instruction.
  *
  * The tool recognizes a branch by these rules:
  *
  *	- If the program does not continue at the following instruction, it has branched,
  *	  except at REP string instructions, system calls, and entries to signal handlers.
- *	- If the program continues at the following instruction, check the last instruction.
- *	  The program has branched if this instruction is a call, a return, an unconditional
- *	  jump, or a conditional jump whose condition holds.
+ *	- If the program continues at the following instruction, it has branched if the
+ *	  instruction just executed is a call, a return, an unconditional jump, or a
+ *	  conditional jump whose condition holds.
  *
- * Code that changes itself is not supported, because decoded instructions are kept until exec. If
- * the instruction after a system call is a jump to itself, the tool does not notice this jump. No
- * other debugger may trace the program.
+ * Self-modifying code is not supported, because decoded instructions are cached until exec. If the
+ * instruction after a system call is a jump to itself, the tool does not notice this jump. No other
+ * debugger may trace the program.
  */
 #define _GNU_SOURCE
 #include <capstone/capstone.h>
@@ -54,7 +54,7 @@
 
 enum insn_class {
 	INSN_PLAIN,	/* continues at the next instruction */
-	INSN_REP,	/* may repeat, but does not branch */
+	INSN_REP,	/* has a REP prefix: may repeat, but does not branch */
 	INSN_SYSCALL,	/* enters the kernel */
 	INSN_JCC,	/* depends on the flags */
 	INSN_COUNTED,	/* depends on rcx (loop, loope, loopne, jrcxz, jecxz) */
@@ -229,7 +229,7 @@ static const struct insn *fetch(struct task *task, unsigned long address)
 	return slot;
 }
 
-/* Test the condition in the low four bits of a jcc opcode. The lowest bit negates the condition. */
+/* @condition is the low four bits of a jcc's opcode. The lowest bit negates the condition. */
 static bool condition_holds(unsigned int condition, unsigned long flags)
 {
 	bool sign_differs = !(flags & FLAG_SF) != !(flags & FLAG_OF);

@@ -6,7 +6,7 @@
 #   nm PROG | awk -f expect.awk - PROG.S
 #
 # The output has lines "TASK FROM TO COUNT", the format that bts_compare reads and bts_step writes.
-# The file prog.h describes the format of the comments. A label that is not in the output of nm is
+# The file prog.h describes the comments in PROG.S. A label that is not in the output of nm is
 # an error, so that a renamed label cannot silently remove a line from the list.
 
 function address(name)
@@ -21,7 +21,7 @@ function address(name)
 	return symbol[name]
 }
 
-# Parse a count: "x" and a number, or "x" and the name of an absolute symbol.
+# Parse a count: "x", followed by a number or the name of an absolute symbol.
 function number(count, i, n)
 {
 	if (count == "")

@@ -7,10 +7,10 @@
  *
  *	expect: FROM -> TO [xCOUNT]
  *
- * The script expect.awk replaces the labels by addresses, which it reads from the output of nm. The
- * word "kernel" replaces the kernel address in the record of a system call, a fault or a signal.
- * The list contains the lines between "repeat N" and "end" N times. The line "task N" starts the
- * list of task N. Tasks are numbered from 0 in order of creation.
+ * From these comments, the script expect.awk makes the list of expected records. In the list, the
+ * addresses from the output of nm replace the labels. The word "kernel" stands for the kernel
+ * address of a system call, a fault or a signal. The lines between "repeat N" and "end" appear N
+ * times. The line "task N" starts the list of task N, counted from 0 in order of creation.
  *
  * Interrupts, and page faults that only map a page, return to the interrupted instruction. The
  * records of these events may be anywhere in the trace, and need not be in the list.
@@ -55,7 +55,7 @@
 #define PROT_RX		5
 #define MAP_JIT		0x32		/* private, anonymous, fixed */
 
-/* Like a JIT compiler, write a function into a page at PLACE. The function is a single ret. */
+/* Write a function into a page at PLACE, as a JIT compiler does. The function is a single ret. */
 .macro JIT_FUNCTION
 	mov	$PLACE, %edi
 	mov	$PAGE, %esi

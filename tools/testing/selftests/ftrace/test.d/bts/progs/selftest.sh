@@ -5,7 +5,7 @@
 #
 #   selftest.sh DIR         DIR contains the tools that the Makefile built
 #
-# For each program, the list from its source (*.expect) must match the list that bts_step prints.
+# For each program, the branches listed in its source (*.expect) must match those of bts_step.
 # Then bts_compare must accept perfect traces, and reject all damaged traces.
 
 set -u
@@ -34,7 +34,7 @@ expand() { # EXPECTED
 	awk '{ for (i = 0; i < $4; i++) print $1, $2, $3, 1 }' "$1" | sort -s -n -k 1,1
 }
 
-# Print the trace that a perfect tracer would write, with some kernel branches.
+# Print the trace that a perfect tracer would write, and add some kernel branches.
 perfect() { # EXPECTED
 	expand "$1" | awk '
 		{
@@ -67,7 +67,7 @@ oracle() { # PROGRAM [ARGUMENT...]
 	timeout 60 "$dir/bts_step" -o "$tmp/stepped" "$dir/$program" "$@" > "$tmp/log" 2>&1 &&
 		expand "$tmp/stepped" > "$tmp/seen" &&
 		diff "$tmp/stated" "$tmp/seen" > "$tmp/log"
-	result $? "oracle: $program takes the branches in its source"
+	result $? "oracle: $program takes the branches listed in its source"
 }
 
 echo "TAP version 13"
@@ -92,7 +92,7 @@ awk '$3 == "kernel" || $2 == "kernel" { next } { print }' "$dir/bts_fault.expect
 "$dir/bts_step" -o "$tmp/stepped" "$dir/bts_fault" > "$tmp/log" 2>&1 &&
 	grep -c -v kernel "$tmp/stepped" > "$tmp/seen" &&
 	diff "$tmp/stated" "$tmp/seen" > "$tmp/log"
-result $? "oracle: bts_fault takes the branches between its faults"
+result $? "oracle: bts_fault takes the expected branches between its faults"
 
 "$dir/bts_step" -o "$tmp/stepped" "$dir/bts_fib" > "$tmp/log" 2>&1
 fib=$(nm "$dir/bts_fib" | awk '$3 == "fib" { sub(/^0+/, "", $1); print $1 }')
@@ -103,7 +103,7 @@ result $? "oracle: fib(10) is called 177 times"
 	"$dir/bts_step" -o "$tmp/stepped" "$dir/bts_libc" > "$tmp/log" 2>&1 &&
 	cmp "$tmp/again" "$tmp/stepped" > "$tmp/log" &&
 	[ "$(wc -l < "$tmp/stepped")" -gt 1000 ]
-result $? "oracle: the two lists of a program with a C library are equal"
+result $? "oracle: two runs of a program with a C library give the same list"
 
 expected=$dir/bts_syscall.expect
 perfect "$expected" > "$tmp/perfect"
@@ -127,7 +127,7 @@ sed "$((lines - 1))d" "$tmp/perfect" > "$tmp/trace"
 refuses "a missing last branch"
 
 { cat "$tmp/perfect"; echo "100 0 999 401000 401002"; } > "$tmp/trace"
-refuses "a branch after the last branch"
+refuses "an additional branch at the end"
 
 { cat "$tmp/perfect"; echo "99 0 999 401000 401002"; } > "$tmp/trace"
 refuses "a branch of another task"
@@ -138,7 +138,7 @@ refuses "a lost event"
 : > "$tmp/trace"
 refuses "an empty trace"
 
-# Add an interrupt at the target address of the branch in line $back.
+# Add an interrupt at the target address of the branch on line $back.
 place=$(awk -v at="$back" 'NR == at { print $5 }' "$tmp/perfect")
 awk -v at="$back" -v place="$place" '{ print } NR == at {
 	print 100, 0, NR, place, "ffffffff81000020"
