@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2154 # progs
 #
-# Functions for the tests that run in a guest. Before a test sources this file, it must set $progs
-# to the folder of the programs whose branches are known.
+# Functions for the tests that run in a guest. Before sourcing this file, set $progs to the folder
+# of the programs whose branches are known.
 
 total=0
 failed=0

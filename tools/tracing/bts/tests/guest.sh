@@ -4,10 +4,10 @@
 # Test the tool and its recordings, as root, on a kernel with the tracer. The hardware may be
 # emulated. Print KTAP.
 #
-#	guest.sh PROGRAMS	the folder of tools/testing/selftests/ftrace/test.d/bts/progs
+#	guest.sh PROGRAMS	a folder with the built programs of the selftests (test.d/bts/progs)
 #
-# The program bts_compare checks the traces. Each trace must contain exactly the branches of a known
-# program in user space, in order. Each program's source lists the branches.
+# The program bts_compare checks the traces. Each trace must contain exactly the user-space
+# branches of a known program, in order. Each program's source lists the branches.
 
 set -u
 
@@ -30,7 +30,7 @@ records() { # PROGRAM
 }
 
 for program in bts_jumps bts_signal bts_fork; do
-	check "record: $program, each branch and none extra" records $program
+	check "record: $program, exactly the expected branches" records $program
 done
 check "record: the comparison can fail" not exact t.dat bts_fault
 
@@ -79,7 +79,7 @@ loses() {
 		bts record --no-block -m 4k -o t.dat -- ls -l /etc &&
 		bts report --no-lines t.dat >report.txt && grep -m 1 LOST report.txt
 }
-check "record: --no-block loses branches, and reports it" loses
+check "record: --no-block loses branches, and reports the loss" loses
 
 both_at_once() {
 	bts record -u -o a.dat -- "$progs/bts_jumps" &
@@ -170,7 +170,7 @@ pids() {
 	status 0 wait $bts && says '1 task,.*nothing lost' bts info p.dat &&
 		status 125 says 'No such process' bts record -p $spin
 }
-check "record: a PID, until it ends" pids
+check "record -p: a process, until it ends" pids
 
 until_told() {
 	"$progs/bts_spin_a" &
@@ -181,7 +181,7 @@ until_told() {
 	kill -INT $bts
 	status 0 wait $bts && kill $spin && says '1 task,.*nothing lost' cat said_it
 }
-check "record: a PID that continues after the recording" until_told
+check "record -p: a process that continues after the recording" until_told
 
 all_tasks() {
 	bts record -a -u -o t.dat -- "$progs/bts_jumps" && rows t.dat >branches &&
@@ -223,7 +223,7 @@ renamed() {
 			says '^ *sleep-' trace-cmd report -i t.dat || return
 	done
 }
-check "record: the latest name of a task that changes its CPU" renamed
+check "record: a task that moves to another CPU is shown under its latest name" renamed
 
 # shellcheck disable=SC2016 # expanded by the recorded shell
 many() {
@@ -238,7 +238,7 @@ with_event() {
 		says '-> entry_SYSCALL_64' grep -B 1 'sys_enter_getppid' report.txt &&
 		status 125 says 'bts: enable: no:such' bts record -e no:such -- true
 }
-check "record: an event is a row where it occurred" with_event
+check "record: an event is a row at the right place" with_event
 
 full_disk() {
 	mkdir -p small
@@ -250,7 +250,7 @@ full_disk() {
 	bts report --no-lines small/t.dat | tail -n 1 >counted
 	umount small
 	cat summary counted
-	# The summary of bts info must equal the counts of bts report, which reads all branches.
+	# bts info must print the counts that bts report finds by reading all branches.
 	counts='\([0-9]* branches, [0-9]* tasks*, .*lost [0-9]* (not written to the file)\).*'
 	sed -n "s/\([0-9]\),\([0-9]\)/\1\2/g; s/^$counts/\1/p" summary >wanted
 	sed -n "s/^# $counts/\1/p" counted >got
@@ -282,7 +282,7 @@ check "top --live: two recordings of a running process" live
 
 # --- The flight recorder --------------------------------------------------------------
 
-# The names must be known, although the rows of the mappings were overwritten.
+# bts must know the functions' names even if the rows that describe the mappings were overwritten.
 flight() {
 	bts record -u --flight=64k -o f.dat -- "$progs/bts_million" &&
 		says '^[0-9]\{1,3\},[0-9]* branches.*nothing lost' bts info f.dat &&
@@ -295,14 +295,14 @@ on_event() {
 		sh -c 'echo a; sleep 1; echo b; sleep 1; echo c' && [ -e f.dat ] && [ -e f.dat.1 ] &&
 		[ ! -e f.dat.2 ] && bts report --no-lines f.dat | tail -n 5 | grep -q 'traceoff\|tracing_off'
 }
-check "flight: at an event, twice" on_event
+check "flight: --on an event, twice" on_event
 
 on_function() {
 	bts record --flight --on do_sys_openat2 -o g.dat -- cat /dev/null && [ -e g.dat ] &&
 		status 125 bts record --flight --on no_such_function -o h.dat -- true &&
 		[ -z "$(cat "$tracefs/dynamic_events")" ]
 }
-check "flight: at a function of the kernel" on_function
+check "flight: --on a kernel function" on_function
 
 # shellcheck disable=SC2016 # expanded by the recorded shell
 on_signal() {
@@ -311,7 +311,7 @@ on_signal() {
 		says 'has not happened' bts record -u --flight --on signal:SEGV -o n.dat -- true &&
 		[ ! -e n.dat ]
 }
-check "flight: at a signal, and without the signal" on_signal
+check "flight: --on with a signal that occurs, and with one that does not" on_signal
 
 # --- info, archive, check -------------------------------------------------------------
 
@@ -334,9 +334,9 @@ check "archive: a trace reads the same without the binaries" archive
 archive_kernel() {
 	cp k.dat late.dat && bts archive late.dat && [ -s late.dat.archive/kcore.later ]
 }
-[ ! -e /proc/kcore ] || check "archive: the kernel's code, if its side is recorded" archive_kernel
+[ ! -e /proc/kcore ] || check "archive: the kernel's code, for a trace of both sides" archive_kernel
 
-# The program bts_jumps has no build ID, so bts compares its device, inode and ctime.
+# The program bts_jumps has no build ID, so bts compares the file's device, inode and ctime.
 unproven() {
 	cp "$progs/bts_jumps" same && sleep 2 && bts record -u -o c.dat -- ./same &&
 		bts top -n 0 c.dat >counts && not grep '/same: ' counts && grep ' _start  (same)' counts &&
@@ -345,7 +345,7 @@ unproven() {
 		bts top --json c.dat | grep "\"$work/same\",\"state\":\"may have" &&
 		bts archive c.dat && [ ! -e "c.dat.archive/root/$work/same" ]
 }
-check "names: a file without a build ID that may have changed" unproven
+check "names: a file that has no build ID and may have changed" unproven
 changed() {
 	cp /bin/true other && bts record -u -o c.dat -- ./other && cp /bin/false other &&
 		says "^# $work/other: has changed since the recording" bts top -n 0 c.dat &&
@@ -422,7 +422,7 @@ diff_status() {
 }
 check "diff: equal runs, and runs that differ" diff_status
 
-# In why.dat, prlimit64() fails, because the soft limit must not exceed the hard limit. The call of
+# In why.dat, prlimit64() fails, because the new soft limit exceeds the hard limit. The call to
 # kill() fails in why.dat, but succeeds in good.dat.
 why() {
 	# shellcheck disable=SC2016 # expanded by the recorded shell
@@ -453,7 +453,7 @@ why_interrupted() {
 check "why: a signal interrupts a system call" why_interrupted
 
 repeats() {
-	# The archive of an earlier trace with the same name must not remain.
+	# If an earlier trace had the same name, its archive must be removed.
 	mkdir -p r.passed.1.dat.archive && touch r.passed.1.dat.archive/older || return
 	# shellcheck disable=SC2016 # expanded by the recorded shell
 	bts record -u --repeat 9 --until-fail 2 -o r.dat -- sh -c '
@@ -464,9 +464,9 @@ repeats() {
 		[ ! -e r.passed.1.dat.archive/older ] && status 1 says '^  1.000       0       2' \
 			bts diff r.passed.*.dat --against r.failed.*.dat
 }
-check "record: --repeat names the traces by the result" repeats
+check "record: with --repeat, each trace's name tells whether the run passed" repeats
 
-# bts must notice SIGINT even while no run is recorded.
+# bts must notice SIGINT even between two runs.
 repeats_until_interrupted() {
 	bts record -u --repeat 40 -o i.dat -- true &
 	bts=$!
@@ -497,7 +497,7 @@ no_file() {
 		status 2 bts $command t.dat another.dat || return
 	done
 	status 1 says '^bts: read: another.dat: ' bts cover -f lcov t.dat another.dat || return
-	# The option -i cannot name one of several traces.
+	# With several traces, the option -i is not allowed.
 	status 2 bts cover -f lcov -i t.dat r.dat && status 2 bts dump -f bolt -i t.dat r.dat &&
 		status 2 bts diff -i t.dat r.dat r.dat || return
 	status 2 bts replay --dso libc.so.6 r.dat && status 2 bts dump -f folded --from main r.dat &&

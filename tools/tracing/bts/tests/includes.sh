@@ -6,13 +6,13 @@
 #
 #	 * Included by: FOLDER/, FILE, any file.
 #
-# An included header without such a line is printed, too.
+# An included header without an "Included by:" line is printed, too.
 
 set -u
 
 cd "$(dirname -- "$0")/../src" || exit
 
-# allowed FILE WORD...: report whether a WORD is FILE itself, or is a folder that contains FILE.
+# allowed FILE WORD...: report whether any WORD is FILE itself or a folder that contains FILE.
 allowed() {
 	file=$1
 	shift

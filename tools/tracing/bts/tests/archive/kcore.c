@@ -133,7 +133,7 @@ int main(int argc, char **argv)
 	puts("TAP version 13\n1..10");
 	kernel_code_save(trace, NULL);
 	ok(word_at(later, TEXT + 0x1000, &size) == TEXT + 0x1000 && access(saved, F_OK),
-	   "without code from before the recording, the file is kcore.later");
+	   "code that was saved only after the recording is in kcore.later");
 	code = kernel_code_take();
 	kernel_code_save(trace, code);
 	ok(word_at(saved, TEXT, &size) == TEXT && size == 0x3000 &&
@@ -151,9 +151,9 @@ int main(int argc, char **argv)
 	   "a page that has changed is saved");
 	ok(word_at(before, TEXT + 0x1000, &size) == TEXT + 0x1000 && size == PAGE &&
 	   word_at(before, TEXT, &size) == UINT64_MAX,
-	   "of the earlier code, only the changed page is saved");
+	   "only the changed page of the earlier code is saved");
 	ok(word_at(before, MODULE + 0x1000, &size) == MODULE + 0x1000,
-	   "the earlier code of a removed module is saved");
+	   "the code of a module that was removed is saved");
 	archive_remove(trace);
 	ok(access(saved, F_OK) && access(before, F_OK) && access(later, F_OK),
 	   "all saved code is removed with the archive");

@@ -31,11 +31,10 @@ from programs import PROGRAMS
 PASSED, FAILED = 20, 5
 # The maximum number of inputs to choose at random from the tests of a program.
 INPUTS = 150
-# The maximum CPU time of a run in seconds. A recorded run may take a hundred times as long.
+# The maximum CPU time of an unrecorded run in seconds. Recording may make the run 100 times longer.
 SECONDS = 0.1
 HANGS = 3
-# For at least the fraction WANTED of all mutants, the first ROWS rows of bts diff must name the
-# broken line.
+# For WANTED * 100% of the mutants, bts diff must name the broken line in its first ROWS rows.
 ROWS = 3
 WANTED = 0.6
 COVERAGE = '-g -O0 --coverage'
@@ -69,7 +68,7 @@ def result_of(binary, item):
 
 
 class Drawing:
-    """The random choice of a program's mutants and of their runs."""
+    """Choose a program's mutants, and their runs, at random."""
 
     def __init__(self, folder, program, seed):
         self.folder = folder
@@ -81,7 +80,7 @@ class Drawing:
         self.refused = {}
 
     def results(self, binary):
-        """Return the results of all inputs, or None if too many runs take too long."""
+        """Return the results for all inputs, or None if too many runs take too long."""
         hangs = 0
         found = []
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -125,7 +124,7 @@ class Drawing:
         return '\n'.join([*self.inputs[i].args, self.inputs[i].stdin])
 
     def choose(self, passed, failed):
-        """Choose failed runs at random, and passed runs with similar inputs."""
+        """Choose failed runs at random, and passed runs whose inputs are similar to theirs."""
         failed = sorted(self.rng.sample(failed, FAILED))
         left = set(passed)
         for i in itertools.islice(itertools.cycle(failed), PASSED):
@@ -201,7 +200,7 @@ def runs_of(mutant):
 
 
 def write_runs(folder, drawing, mutants):
-    """Write the inputs, and append the runs to the file "runs", which record.sh reads."""
+    """Write the inputs, and add a line for each run to the list that record.sh reads."""
     for number in sorted({i for m in mutants for _, i in runs_of(m)}):
         path = os.path.join(folder, 'inputs', '%s.%d' % (drawing.program.name, number))
         with open(path, 'wb') as out:
@@ -279,22 +278,22 @@ class Judged:
             os.path.basename(row.get('to_file', '?')), row.get('to_line', '?'))
 
     def reason(self):
-        """Explain why the line is not among the first rows: return the category and details."""
+        """Return why the changed line is not among the first rows: the category and details."""
         passed, failed = self.ran_in('passed'), self.ran_in('failed')
         ran = 'it ran in %d of %d passed and %d of %d failed runs' % (
             passed, len(self.runs['passed']), failed, len(self.runs['failed']))
         if not self.ranks and not passed + failed:
-            return 'the deleted statement has no branch and no line', ran
+            return 'no code is left at the line of the deleted statement', ran
         if not self.ranks and passed == len(self.runs['passed']):
             return 'the line takes the same branches in all runs: only values differ', ran
         if not self.ranks:
-            return 'no branch begins or ends at the line', ran
+            return 'no branch begins or ends at the line of the mutation', ran
         row = self.rows[self.ranks[0] - 1]
         better = sum(other['score'] > row['score'] for other in self.rows)
         ran = 'row %d, score %.3f, %d rows with higher scores; %s' % (
             self.ranks[0], row['score'], better, ran)
         if better:
-            return 'the line takes the same branches in passed runs, but does no harm there', ran
+            return 'passing runs also take the same branches at the changed line', ran
         return 'earlier branches separate the runs equally well', ran
 
     def show(self):

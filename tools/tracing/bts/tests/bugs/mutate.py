@@ -17,7 +17,7 @@ from collections import namedtuple
 
 Site = namedtuple('Site', 'path line kind before after')
 
-# Columns: kind of mutation, pattern whose first group is replaced, replacements.
+# Columns: kind of mutation, pattern, replacements for the first group of the pattern.
 SWAPS = [
     ('comparison', r'(?<![<>=!&|+\-*/%^-])([=!]=)(?!=)', {'==': '!=', '!=': '=='}),
     ('comparison', r'(?<= )([<>]=?)(?= )', {'<': '>', '>': '<', '<=': '>=', '>=': '<='}),

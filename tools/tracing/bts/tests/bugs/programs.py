@@ -28,7 +28,7 @@ ITERATIONS = 8
 
 
 class Program:
-    """A program whose source mutate.py breaks. @tree is the folder of its unpacked source."""
+    """A program that mutate.py mutates. @tree is the folder of the unpacked source."""
 
     name = None
     configure = ['./configure', '--quiet']
@@ -126,7 +126,7 @@ class Bc(Program):
     skipped = ('checklib.b', 'testfn.b')
 
     def values(self, setup, loop, name):
-        """Return a few values of a loop's variable."""
+        """Return a few of the values that a loop's variable takes."""
         text = '\n'.join([*setup, loop.group(1) + name]) + '\n'
         done = subprocess.run([self.path(), '-l', '-q'], input=text.encode(), check=True,
                               stdout=subprocess.PIPE)
@@ -135,7 +135,7 @@ class Bc(Program):
         return sorted(set(rng.sample(found, min(ITERATIONS, len(found)))), key=found.index)
 
     def of_file(self, text):
-        """Yield the bc programs of one test. Each begins with definitions, which print nothing."""
+        """Yield one test's bc programs. Each program begins with definitions that print nothing."""
         setup, then = [], list(statements(text))
         for nr, statement in enumerate(then):
             loop = re.match(r'\s*(for ?\((\w+)\s*=[^;]*;[^;]*;[^)]*(?:\([^)]*\)[^)]*)*\) ?)'

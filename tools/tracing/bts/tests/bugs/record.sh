@@ -3,9 +3,9 @@
 #
 # Record the runs of the mutants: record.sh DIR BTS
 #
-# DIR/runs contains a line for each run: run NAME INPUT COMMAND... DIR/results/NAME receives the
-# status of the run, and hashes of its output and its error messages. The script needs root, and a
-# kernel with the bts tracer.
+# DIR/runs contains a line "run NAME INPUT COMMAND..." for each run. The status of the run, and the
+# hashes of its output and its error messages, are written to DIR/results/NAME. The script needs
+# root, and a kernel with the bts tracer.
 
 set -eu
 

@@ -75,7 +75,7 @@ def links(root):
 
 
 def missing_lines(root, sources):
-    """Return the differences whose section lacks the source line, although the line is known."""
+    """Return the differences whose source line is known, but not shown in their section."""
     wrong = []
     for section in root.iter('section'):
         m = re.search(r'\(([^ :()]+):(\d+)\)', text_of(section.find('h3/span')))
@@ -89,7 +89,7 @@ def missing_lines(root, sources):
 
 
 def read_both(bts, words):
-    """Return the text, the tree of the page, and the errors of the page."""
+    """Return the text output of bts diff, and the element tree and the errors of its HTML page."""
     text = subprocess.run([bts, 'diff', *words], stdout=subprocess.PIPE, text=True,
                           check=False).stdout
     with tempfile.TemporaryDirectory() as folder:

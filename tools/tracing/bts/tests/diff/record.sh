@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Record programs for toggles.py, each with several arguments: record.sh DIR BTS LIST
+# Record the runs that toggles.py compares: record.sh DIR BTS LIST
 #
 # Each line of LIST contains the name of a trace, its program, and the argument. The programs are in
 # DIR. The script needs root, and a kernel with the bts tracer.

@@ -114,7 +114,7 @@ static void stopped(pid_t tid, int status, const char *out)
 	int signal = WSTOPSIG(status);
 	unsigned long new;
 
-	/* Assign a number to the new thread now, because a later thread may stop first. */
+	/* Number the new thread now, because a thread that is created later may stop first. */
 	if (status >> 16 == PTRACE_EVENT_CLONE && !ptrace(PTRACE_GETEVENTMSG, tid, 0, &new))
 		log_of(new, out);
 	if (!ptrace(PTRACE_GETREGS, tid, 0, &regs) && regs.rip >= begin && regs.rip < end)

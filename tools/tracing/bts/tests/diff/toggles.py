@@ -37,7 +37,7 @@ import addr2line
 
 SOURCES = os.path.dirname(os.path.abspath(__file__))
 SEED = 25
-# The number of pairs of runs to single-step. The number is small, because a run may take seconds.
+# The number of pairs of runs to single-step. Single-stepping a run may take seconds.
 STEPPED_PAIRS = 12
 # The number of inlined functions that bts diff --inline has shown for each program.
 INLINED = {}
@@ -69,7 +69,7 @@ def make_list(nr_runs, nr_equal, programs):
 
 
 def compare(bts, a, b, *options):
-    """Return pairs (thread number, difference). For an extra thread, the difference is None."""
+    """Return pairs (thread number, difference), or (number, None) if one run lacks the thread."""
     done = subprocess.run([bts, 'diff', '--json', *options, a, b], stdout=subprocess.PIPE,
                           check=False)
     if done.returncode not in (0, 1):
@@ -105,7 +105,7 @@ def filtered(bts, a, b):
 
 def without_place(found):
     """Return an error message for each difference that bts diff reported without a place."""
-    return ['a difference of kind %s has no place' % d['kind'] for _, d in found
+    return ['bts diff shows no place for a difference of kind %s' % d['kind'] for _, d in found
             if d and not d['at']]
 
 
@@ -142,7 +142,7 @@ def line_of(difference):
 
 
 class Steps:
-    """The instructions of a run's threads. The run is single-stepped at the first request."""
+    """The instructions of a run's threads. At the first use, the run is single-stepped."""
 
     def __init__(self, folder, program):
         self.folder = folder
@@ -202,8 +202,8 @@ class Steps:
             inside = set(a[max(a1 - 2, 0):a2] + b[max(b1 - 2, 0):b2])
             begun = [places[p] for p in inside if p in places]
             used |= inside & set(places)
-            # If the difference is a recursion, ignore the address at which the runs meet, because
-            # returns from deeper calls reach the same address earlier.
+            # If the runs differ in the depth of a recursion, ignore the address at which they meet
+            # again, because returns from deeper calls reach this address earlier.
             meets = {int(d['meet']['address'], 16) for d in last
                      if 'meet' in d and d['kind'] != 'recursion'}
             if not begun and (not last or meets & set(a[last_line:a1 - 1])):
@@ -248,7 +248,7 @@ def judge_pair(bts, steps, a, b):
 
 
 def pairs_of(traces, nr_pairs):
-    """Return the pairs of successive runs with equal arguments, and random pairs of other runs."""
+    """Return successive pairs with the same argument, and random pairs with different arguments."""
     rng = random.Random(SEED)
 
     def text(trace):
@@ -287,9 +287,10 @@ def judge(folder, bts, nr_pairs, stepper=None):
             for problem in itertools.chain(*result):
                 print('# %s %s: %s' % (*map(os.path.basename, pair), problem))
         for what, wrong, nr in (
-                ('pairs of equal runs do not differ', [results[p][0] for p in equal], len(equal)),
+                ('pairs of equal runs: bts diff finds no difference',
+                 [results[p][0] for p in equal], len(equal)),
                 ('pairs differ exactly as toggled', [results[p][0] for p in others], len(others)),
-                ('pages contain the differences of the text',
+                ('pages show the same differences as the text output',
                  [r[2] for r in results.values()] + [ranks], len(results) + 1),
                 ('pairs agree with GNU diff',
                  [results[p][1] for p in stepped], len(stepped)))[:3 if program in alone else 4]:

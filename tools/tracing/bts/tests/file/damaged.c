@@ -34,7 +34,7 @@ static void spoil_size(uint32_t at)
 	overwrite(at, UINT32_MAX);
 }
 
-/* Store a number of chunks that is too small. */
+/* Store too small a number of chunks. */
 static void spoil_number(uint32_t at)
 {
 	(void)at;
@@ -53,8 +53,8 @@ static void cut_inside(uint32_t at)
 }
 
 /*
- * Each branch must be either read or lost. Chunks after the loss must be read if their offset is
- * known. If a pack follows the loss, its sequence number shows how many branches are lost.
+ * Each branch must be either read or reported as lost. Chunks after the loss must be read if their
+ * offset is known. If a pack follows the loss, its sequence number shows how many were lost.
  */
 static int is_damage(const struct result *r, bool continues)
 {
@@ -81,7 +81,7 @@ static void test_chunks(void)
 		{ spoil_size,	false,	"a damaged chunk size" },
 		{ spoil_number,	false,	"a damaged number of chunks" },
 		{ cut_before,	false,	"a file that ends before a chunk" },
-		{ cut_inside,	false,	"a file that ends in a chunk" },
+		{ cut_inside,	false,	"a file that ends within a chunk" },
 	};
 	char name[100];
 
@@ -99,7 +99,7 @@ static void test_chunks(void)
 			r = write_and_read();
 			good &= is_damage(&r, cases[i].continues);
 		}
-		snprintf(name, sizeof(name), "%s: what is readable is read, the rest is a loss",
+		snprintf(name, sizeof(name), "%s: the rest is read, and the loss is reported",
 			 cases[i].name);
 		ok(good, name);
 	}
@@ -107,7 +107,7 @@ static void test_chunks(void)
 	chunked = false;
 }
 
-/* The selected time range ends in a damaged chunk, so the loss must be in this range. */
+/* The selected time range ends in a damaged chunk. The loss must have a time in this range. */
 static void test_damage_in_window(void)
 {
 	struct result r;
@@ -158,7 +158,7 @@ static void test_pages(void)
 	r = write_and_read();
 	good &= r.first == 2 * page_branches - NR && r.lost[LOSS_DAMAGED] == NR &&
 		!r.lost[LOSS_MISSED];
-	ok(good, "the unreadable part of a page is a loss");
+	ok(good, "the unreadable part of a page is reported as a loss");
 }
 
 /* Write a pack, and a new page that begins with a row. */
@@ -179,7 +179,7 @@ static int is_one_loss(uint64_t packs, uint64_t lost)
 	       !r.first_rows && r.lost[LOSS_MISSED] == lost && r.losses[LOSS_MISSED] == !lost;
 }
 
-/* Entries before a page are lost. The page begins with a row, which has no sequence number. */
+/* Entries are lost before a page that begins with a row, which has no sequence number. */
 static void test_missed_row(void)
 {
 	int good;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write and read generated traces. All files have version 6 of the trace.dat format. This version
- * has no chunks, so read_file() itself marks the data of a file with chunks as compressed.
+ * Write and read generated traces. All files use version 6 of the trace.dat format. Version 6 has
+ * no chunks, so read_file() must tell the CPU reader if a file contains chunks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +113,7 @@ void put_pack(uint64_t seq)
 	put_entry(&e, PACK_SIZE);
 }
 
-/* Write a pack in the first format. */
+/* Write a pack in the oldest format. */
 void put_pack_0(uint64_t seq)
 {
 	struct entry e = make_pack(seq);

@@ -45,13 +45,13 @@ struct entry {
 
 /**
  * struct result - what the reader found in a trace
- * @branches:	number of expected branches of WHOLE_PID
- * @others:	number of unexpected branches of WHOLE_PID, and of unexpected batches
+ * @branches:	number of correct branches of WHOLE_PID
+ * @others:	number of wrong branches of WHOLE_PID, plus number of unexpected batches
  * @rest:	number of branches of OTHER_PID
  * @rows:	number of rows of the type ROW_ID
  * @losses:	by cause, the number of losses whose size is unknown
- * @lost:	by cause, the number of lost branches in all other losses
- * @first:	number of expected branches before the first loss
+ * @lost:	by cause, the number of lost branches in losses of known size
+ * @first:	number of correct branches before the first loss
  * @first_rows:	number of rows before the first loss
  * @lost_any:	true after the first loss
  * @lost_ts:	time of the first loss
@@ -83,8 +83,8 @@ extern const struct branch branches[NR];
 extern bool chunked;
 extern uint64_t time_to;
 /*
- * If @spoil is set, read_file() calls it to damage the file, after opening it if @spoil_opened is
- * true, or else before. The argument is the offset of chunk @spoil_chunk in the CPU's data.
+ * If @spoil is set, read_file() damages the file with @spoil(): after opening the file if
+ * @spoil_opened is true, otherwise before. @at: offset of chunk @spoil_chunk in the CPU's data.
  */
 extern void (*spoil)(uint32_t at);
 extern bool spoil_opened;
@@ -99,9 +99,9 @@ void put_pack_0(uint64_t seq);
 void put_branches(void);
 void put_lost(uint64_t seq);
 void put_lost_0(void);
-/* Write an entry of another event, which has no sequence number. */
+/* Write an entry of another event, without a sequence number. */
 void put_row(void);
-/* Begin a new page. If @missed is true, mark that entries before the page were overwritten. */
+/* Begin a new page. If @missed is true, the page says that entries before it were overwritten. */
 void new_page(bool missed);
 
 /* Write the trace to the file. @pack is the format of packs, or NULL if the tracer has no packs. */

@@ -5,7 +5,7 @@
  *
  *	reader FILE
  *
- * The traces are written to FILE. The tests of damaged files are in damaged.c.
+ * Each trace overwrites the previous one in FILE. The tests of damaged files are in damaged.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ void ok(int good, const char *name)
 	failed |= !good;
 }
 
-/* Both whole packs must have been read. Only the damaged entry between the packs may be lost. */
+/* Both intact packs must have been read. Only the damaged entry between the packs may be lost. */
 static int is_between(const struct result *r)
 {
 	return r->branches == 2 * NR && !r->others && r->first == NR &&
@@ -53,7 +53,7 @@ static void test_formats(void)
 	put_branches();
 	write_file(lost_text_0, NULL);
 	r = read_file();
-	ok(is_whole(&r, 2 * NR, 7), "a trace of the tracer's first version, without packs");
+	ok(is_whole(&r, 2 * NR, 7), "a trace written by the tracer's first version, without packs");
 
 	begin();
 	put_pack_0(0);
@@ -75,10 +75,10 @@ static void test_formats(void)
 	put_branches();
 	put_pack(2 * NR);
 	r = write_and_read();
-	ok(is_whole(&r, 3 * NR, 0), "no branch is missing if unpacked branches are between packs");
+	ok(is_whole(&r, 3 * NR, 0), "unpacked branches between packs are not reported as a loss");
 }
 
-/* Read an entry between two whole packs. @seq is the sequence number of the second pack. */
+/* Read an entry between two intact packs. @seq is the sequence number of the second pack. */
 static struct result read_between(const struct entry *e, uint32_t size, uint64_t seq)
 {
 	begin();
@@ -102,10 +102,10 @@ static void test_foreign(void)
 		r = read_between(&e, PACK_SIZE, 2 * NR);
 		good &= is_between(&r) && r.lost[LOSS_DAMAGED] == NR && strstr(r.error, words);
 	}
-	ok(good, "a pack of another format becomes a loss, and the error names the format");
+	ok(good, "a pack of unknown format is reported as a loss, and the error names the format");
 }
 
-/* A whole pack follows each truncated entry. The entry must not take bytes of the pack. */
+/* If a pack follows a truncated entry, the pack's bytes must not be taken for the entry's. */
 static void test_cut(void)
 {
 	static const struct { uint16_t type; uint32_t size; } entries[] = {
@@ -125,7 +125,7 @@ static void test_cut(void)
 				strstr(r.error, "a truncated entry");
 		}
 	}
-	ok(good, "a truncated entry becomes a loss between the two packs");
+	ok(good, "a truncated entry is reported as a loss between the two packs");
 }
 
 static void test_malformed(void)
@@ -175,7 +175,7 @@ static void put_damaged(void)
 	put_entry(&e, 4 + 4 * below(24));
 }
 
-/* A whole pack follows each damaged entry. The reader must read every whole pack. */
+/* An intact pack follows each damaged entry. The reader must read every intact pack. */
 static void test_damage(void)
 {
 	int good = 1;
@@ -191,7 +191,7 @@ static void test_damage(void)
 		r = write_and_read();
 		good = r.branches == (uint64_t)DAMAGED_ONCE * NR && !r.others;
 	}
-	ok(good, "the whole packs between a million damaged entries are read");
+	ok(good, "the intact packs between a million damaged entries are read");
 }
 
 int main(int argc, char **argv)

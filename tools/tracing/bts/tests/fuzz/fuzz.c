@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Run commands of the tool on AFL++'s variants of a file: fuzz FILE COMMAND [-- COMMAND]...
+ * Run commands of the tool on inputs from AFL++: fuzz FILE COMMAND [-- COMMAND]...
  *
  * Each input is written to FILE, which the commands then read. If FILE is "-", the commands read
  * the input from standard input. A single process handles many inputs. The output is written to
  * /dev/null. Without AFL++, the commands read the unchanged FILE once.
  *
- * A command may change or remove its files. So with FUZZ_BESIDE=DIR, the files of DIR are copied to
- * the working directory before each input is written.
+ * A command may change or remove the files that it reads. So with FUZZ_BESIDE=DIR, the files of DIR
+ * are copied to the working directory before each input is written.
  */
 #include <dirent.h>
 #include <err.h>
@@ -31,7 +31,7 @@ static void run(char *const *words, int nr)
 	char *argv[WORDS + 2] = { "bts" };
 
 	memcpy(argv + 1, words, nr * sizeof(*argv));
-	/* Reset getopt(), as at the start of a process. */
+	/* Reset getopt() to its state at the start of a process. */
 	optind = 0;
 	tool_main(nr + 1, argv);
 }

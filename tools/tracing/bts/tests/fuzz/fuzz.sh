@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Run AFL++ on the inputs of the tool: fuzz.sh DIR SECONDS [ENTRY...]. Print KTAP.
+# Fuzz the tool's inputs with AFL++: fuzz.sh DIR SECONDS [ENTRY...]. Print KTAP.
 #
 #	trace	trace.dat, version 7 with compressed data, for five commands
 #	perf	perf.data
@@ -41,7 +41,7 @@ build() {
 		$(pkg-config --libs libtracefs libtraceevent libelf libdw libzstd ncursesw) -liberty -lpthread
 }
 
-# build_writer PROGRAM WORD...: build a program that writes a trace. The words are arguments of gcc.
+# build_writer PROGRAM WORD...: build a program that writes a trace. Each WORD is passed to gcc.
 build_writer() {
 	out=$1
 	shift

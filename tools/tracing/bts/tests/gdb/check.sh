@@ -9,9 +9,9 @@
 #					stepper of machine/judges
 #	check.sh judge DIR BTS PROGS	run gdb on this machine; BTS_SLOW=1 adds a long history
 #
-# Each history of gdb is compared with the history of a single-stepper. Programs without a C library
-# behave in the same way on every machine. Programs with a C library are single-stepped on the
-# machine that records them.
+# Each history that gdb shows is compared with a single-stepper's history. Programs without a C
+# library behave in the same way on every machine. Programs with a C library are single-stepped on
+# the machine that records them.
 #
 # shellcheck disable=SC2317 # called by judge
 
@@ -55,8 +55,8 @@ record_all() {
 	taskset -p 1 $$ >/dev/null
 	record lossy --no-block -m 4k -- ./words to be or not
 	taskset -p 3 $$ >/dev/null
-	# Use one CPU, so that the main thread is the last thread that is switched out, and its
-	# branches are written last. On two CPUs, another thread could exit later.
+	# Use one CPU, so that the main thread exits last, and the branches of the main thread are
+	# written last. On two CPUs, another thread could exit later.
 	record threads -u -- taskset 1 ./threads
 	record both -e syscalls:sys_enter_exit_group -- sh -c '/bin/true; exec ./words to be or not'
 	[ "$slow" = 1 ] || return 0
@@ -150,7 +150,7 @@ judge_crash() {
 }
 
 # Each loss is a row of the trace and a gap in gdb's history. If the row of a library's mapping is
-# lost, gdb does not find the library's code, and reports more gaps than the trace.
+# lost, gdb does not find the library's code, and reports more gaps than the trace contains.
 judge_gaps() {
 	"$bts" report --no-lines lossy.dat >"$work/rows"
 	rows=$(grep -c ' LOST \| GAP ' "$work/rows")
@@ -198,7 +198,7 @@ judge_window() {
 	[ "$blocks" -gt 50 ] && [ "$blocks" -lt 7000 ]
 }
 
-# A program has its own name from its exec() on, even if it is never preempted.
+# After exec(), a process must be shown with the new name, even if it is never preempted.
 judge_pid() {
 	"$bts" report --no-lines both.dat | grep 'bts_map: .*/true$' >"$work/text"
 	says '^ *true-' || return 1
@@ -262,10 +262,10 @@ judge() {
 
 judge_all() {
 	echo "TAP version 13"
-	judge "instructions and calls of a program equal the single-stepper's" judge_fib
-	judge "the same with signals" judge_bare bts_signal 57
-	judge "the same with faults" judge_bare bts_fault 70
-	[ "$slow" = 0 ] || judge "the same with a PIE and shared objects, until a crash" judge_pie
+	judge "gdb shows the same instructions and calls as the single-stepper" judge_fib
+	judge "instructions of a program with signals" judge_bare bts_signal 57
+	judge "instructions of a program with faults" judge_bare bts_fault 70
+	[ "$slow" = 0 ] || judge "instructions of a PIE with libraries, until it crashes" judge_pie
 	judge "a crash: stack, reverse steps, breakpoint backwards" judge_crash
 	judge "each loss is a gap" judge_gaps
 	judge "threads have their names and histories" judge_threads
@@ -273,7 +273,7 @@ judge_all() {
 	judge "the history of a program begins at its exec" judge_exec
 	judge "--window, and --at with a time" judge_window
 	judge "a different process; no such process; no such event" judge_pid
-	judge "a port for this machine only" judge_listen
+	judge "the port accepts only connections from this machine" judge_listen
 	judge "malformed packets" python3 "$here/packets.py" "$bts" bts_fib16.dat 1000
 	judge "a trace that takes longer to read than gdb waits" judge_patience
 	judge "misuse" judge_misuse

@@ -37,7 +37,7 @@ BAD = [
 
 
 class Stub:
-    """A connection to the stub, in the role of gdb."""
+    """A running stub. This script plays the role of gdb."""
 
     def __init__(self, bts, trace):
         self.process = subprocess.Popen(

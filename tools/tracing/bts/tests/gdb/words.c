@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * words WORD... [-WORD...]: add or remove words of a list. The status is 0 if a remaining word
- * contains an "o". The program does not print, because the single-stepper uses standard output.
+ * words WORD... [-WORD...]: add each WORD to a list, and remove each -WORD. The exit status is 0 if
+ * a remaining word contains an "o". Print nothing, because the single-stepper uses standard output.
  */
 #include "list.h"
 

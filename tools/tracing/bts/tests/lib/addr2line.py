@@ -21,7 +21,7 @@ def inlined(path, addresses):
                           input="".join(f"{a:#x}\n" for a in addresses), text=True, check=True,
                           capture_output=True).stdout
     chains = re.split(r"^0x[0-9a-f]+\n", said, flags=re.M)[1:]
-    # Each pair of lines contains a function and its source line, innermost function first. The last
-    # function is not inlined.
+    # Each pair of lines contains a function and its source line. The innermost function comes
+    # first. The last function is not inlined.
     return {address: [plain(name) for name in chain.splitlines()[-4::-2]]
             for address, chain in zip(addresses, chains)}

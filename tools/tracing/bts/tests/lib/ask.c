@@ -23,7 +23,7 @@
  * @branches:	the number of calls of branch()
  * @total:	the sum of the counts that total() received
  * @done:	the last reported progress
- * @complete:	the last reported progress equalled the total
+ * @complete:	the last progress report said that everything was read
  * @wrong:	the first failure or contradiction, or NULL
  */
 struct answers {
@@ -38,8 +38,8 @@ struct answers {
 };
 
 /*
- * Replace the C library's strtod() as in a locale with a decimal comma. libbts must not call
- * strtod(), because the result depends on the locale.
+ * Replace the C library's strtod() with one that behaves as in a locale with a decimal comma.
+ * libbts must not call strtod(), because the result depends on the locale.
  */
 double strtod(const char *text, char **end)
 {
@@ -91,7 +91,7 @@ static void add_place(struct answers *a, const struct bts_task *task,
 	check(a, place->object_addr >= bts_sym_addr(place->sym), "an address before its function");
 	check(a, bts_sym_is(place->sym, bts_sym_name(place->sym)) &&
 	      bts_sym_is(place->sym, bts_sym_linked(place->sym)),
-	      "bts_sym_is() rejects the name of the function");
+	      "bts_sym_is() rejects a symbol's own name");
 }
 
 static uint64_t branches_of_tasks(const struct bts_trace *trace)
@@ -111,7 +111,7 @@ static int branch(void *ctx, const struct bts_task *task, struct bts_branch *b)
 
 	if (!b->user) {
 		check(a, branches_of_tasks(a->trace) == a->branches + 1,
-		      "the tasks' branches do not end with the current branch");
+		      "the branch counts of the tasks do not add up");
 		add_place(a, task, &b->from);
 		add_place(a, task, &b->to);
 		b->user = strdup(bts_kind_name(b->kind));
@@ -130,7 +130,7 @@ static void total(void *ctx, struct bts_branch *b)
 {
 	struct answers *a = ctx;
 
-	check(a, b->user, "a branch has lost the program's pointer");
+	check(a, b->user, "libbts lost the user pointer of a branch");
 	free(b->user);
 	a->total += b->count;
 }
@@ -149,7 +149,7 @@ static int enter(void *ctx, const struct bts_task *task, struct bts_frame *frame
 	struct answers *a = ctx;
 	const struct bts_frame *same = bts_frame(a->trace, task, frame->depth);
 
-	check(a, frame->depth + 1 == bts_depth(task), "a frame that begins is not the innermost");
+	check(a, frame->depth + 1 == bts_depth(task), "a new frame is not the innermost frame");
 	check(a, same && same->sym == frame->sym && !frame->insns, "bts_frame() has another frame");
 	frame->user = (void *)frame->sym;
 	add_text(a, bts_sym_name(frame->sym));
@@ -160,7 +160,7 @@ static int enter(void *ctx, const struct bts_task *task, struct bts_frame *frame
 static int leave(void *ctx, const struct bts_task *task, struct bts_frame *frame)
 {
 	(void)task;
-	check(ctx, frame->user == frame->sym, "a frame has lost the program's pointer");
+	check(ctx, frame->user == frame->sym, "libbts lost the user pointer of a frame");
 	add_number(ctx, frame->insns);
 	return 0;
 }
@@ -243,7 +243,7 @@ static const char *failures(const char *path)
 	bts_close(trace);
 	if (bts_open(&trace, path) || bts_set(trace, "pid", NULL) != -EINVAL ||
 	    strcmp(bts_error(trace), "set a filter: pid: needs a value"))
-		wrong = "a missing value of a filter is not reported";
+		wrong = "a filter that lacks its value is not reported";
 	bts_close(trace);
 	if (bts_open(&trace, path) || bts_set(trace, "user", NULL) ||
 	    bts_set(trace, "kernel", NULL) != -EINVAL ||
@@ -255,12 +255,12 @@ static const char *failures(const char *path)
 	bts_close(trace);
 	if (bts_open(&trace, path) || bts_set(trace, "pid", "99999999") ||
 	    bts_run(trace, NULL) || bts_totals(trace)->branches || !bts_warning(trace))
-		wrong = "a filter without a match gives no warning";
+		wrong = "a filter that matches nothing gives no warning";
 	bts_close(trace);
 	bts_open(&trace, path);
 	bts_on_branch(trace, stop);
 	if (bts_run(trace, NULL) != 7 || bts_error(trace) || bts_totals(trace)->branches != 1)
-		wrong = "a function cannot end the run after one branch";
+		wrong = "a callback does not end bts_run() after one branch";
 	bts_close(trace);
 	return wrong;
 }
@@ -286,7 +286,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < nr; i++) {
 		pthread_join(threads[i], NULL);
 		if (at_once[i].hash != alone[i].hash || at_once[i].wrong)
-			wrong = "answers depend on traces that are read at the same time";
+			wrong = "answers change if other traces are read at the same time";
 	}
 	if (wrong)
 		return printf("wrong: %s\n", wrong), 1;

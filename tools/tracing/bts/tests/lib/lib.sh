@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 #
 # Test libbts. judge.sh and damage.sh set $progs and $work, and then source this file. judge.sh also
-# sets $bts to the tool in the folder of the built library, and defines callgrind_counts, arcs and
+# sets $bts to the tool that is next to the built library, and defines callgrind_counts, arcs and
 # own_functions.
 #
 # shellcheck disable=SC2154
@@ -56,7 +56,7 @@ judge_lib_quiet() {
 	[ -n "$(nm -u "$archive")" ] && empty "$calls" && empty "$data"
 }
 
-# The example must have at most 40 lines, and count the calls of each function as callgrind does.
+# The example must have at most 40 lines, and must count each function's calls as callgrind does.
 judge_lib_example() {
 	source=$tests/../../../../Documentation/tools/bts/libbts-example.c
 	[ "$(wc -l <"$source")" -le 40 ] && lib_build example "$source" &&
@@ -70,9 +70,9 @@ judge_lib_example() {
 		[ "$(cat "$work/said")" = "read: calls: not a trace.dat file" ]
 }
 
-# In Python, the structures must equal the header's structures, and the example must print the same
-# counts as in C. The manual's Python session must work. Ctrl-C, and an exception in a callback,
-# must reach the caller of run(). An error of the library must raise libbts.Error.
+# The structures in libbts.py and libbts.h must have the same layout, and the Python example must
+# print the same counts as the C example. The manual's Python session must work. Ctrl-C, and an
+# exception in a callback, must reach the caller of run(). Failed calls must raise libbts.Error.
 judge_lib_python() {
 	lib_install || return
 	docs=$tests/../../../../Documentation/tools/bts
@@ -109,7 +109,7 @@ judge_lib_python() {
 		        if error.errno != errno.EALREADY or "memory" in str(error):
 		            print(error)
 
-		# An object may be used after its callback, but not after the trace is closed.
+		# Objects may be used after the callback returns, but not after the trace is closed.
 		kept = []
 		rows = []
 		with libbts.open("calls.dat") as trace:

@@ -96,7 +96,7 @@ static int row(void *ctx, const struct bts_task *task, const struct bts_row *row
 	return !row->text;
 }
 
-/* Return: true if the library returned -ENOMEM if, and only if, an allocation failed. */
+/* Return: true if the library returned -ENOMEM exactly when an allocation failed. */
 static bool try(const char *path, unsigned long at, bool on)
 {
 	struct bts_trace *trace;

@@ -32,7 +32,7 @@
 #define MAX_CODE	(PAGE - 16 - 8 - ENTRY_HEAD)
 
 struct branches {
-	struct ds_bts_record	*rec;	/* in `flags`, the PID of the task */
+	struct ds_bts_record	*rec;	/* the benchmark keeps the task's PID in `flags` */
 	size_t			nr;
 };
 
@@ -59,7 +59,7 @@ static void __attribute__((noreturn)) die(const char *what)
 	exit(1);
 }
 
-/* Return the CPU time of this process. Other processes do not affect this time. */
+/* Return the CPU time of this process in seconds. */
 static double now(void)
 {
 	struct timespec t;
@@ -144,7 +144,7 @@ static struct branches read_file(const char *name, unsigned int id)
 	die(name);
 }
 
-/* Return: the number of records in the batch, all of which belong to one task. */
+/* Return: the size of the batch at @first: up to @n records, all of the same task. */
 static size_t batch_of(const struct branches *b, size_t first, size_t n)
 {
 	size_t end = first + n < b->nr ? first + n : b->nr, i;

@@ -46,8 +46,8 @@ if [ "$runs" ]; then
 	exit "$failed"
 fi
 
-# These two programs print KTAP. Copy and renumber their results. If a program ends early, some
-# planned results are missing.
+# These two programs print KTAP. Copy and renumber their results. If a program ends early, fewer
+# results than planned are printed.
 for name in pack_kunit test_plugin; do
 	"$dir/$name" "$dir/plugin_bts.so" >"$dir/$name.log" 2>&1 || failed=1
 done

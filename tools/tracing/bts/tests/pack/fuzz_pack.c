@@ -2,8 +2,8 @@
 /*
  * libFuzzer target: the decoder must return the branches that the coder packed
  *
- * An input is the maximum size of a pack (2 bytes), followed by operations. Each operation (op and
- * the bytes that get() reads) makes one branch for the coder:
+ * The first 2 bytes of an input are the maximum size of a pack. Operations follow. Each operation
+ * (op and the bytes that get() reads) makes one branch for the coder:
  *
  *	op		source				target
  *	0x00 - 0x7f	source of branch -(op + 1)	target of branch -(op + 1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Test what libtraceevent prints for packs with plugin_bts.so, and print KTAP
+ * Test what libtraceevent with plugin_bts.so prints for packs, and print KTAP
  *
  *	test_plugin PLUGIN
  *

@@ -44,13 +44,13 @@ judge() { # FILE EXPECTED
 
 for program in bts_jumps bts_loop bts_syscall bts_fault bts_signal bts_fork bts_vfork bts_threads \
 	bts_hop bts_yield bts_exec; do
-	check "$program: each branch of user space and none extra" \
+	check "$program: each user-space branch and none extra" \
 		judge $program.dat "$progs/$program.expect"
 done
 for program in bts_fib bts_vdso; do
 	check "$program: the same as the single-stepper's" judge $program.dat $program.oracle
 done
-check "each branch in the recording of a non-root user" judge user.dat "$progs/bts_jumps.expect"
+check "a recording by a non-root user contains each branch" judge user.dat "$progs/bts_jumps.expect"
 for program in bts_jumps bts_fault bts_signal bts_hop; do
 	bts import -o import.dat $program.data 2>said_it
 	check "import of branches:u: $program" exact_user import.dat "$progs/$program.expect"
@@ -65,8 +65,8 @@ check "the comparison can fail" not exact_user bts_fork.dat "$progs/bts_jumps.ex
 # Without the guard events of perf_follow.c, a task would receive branches of other tasks, which
 # would cause gaps.
 check "tasks that share a CPU are kept apart" no_gap clones.dat
-check "a row shows the handler and the place of a signal" says 'SIGNAL to _start?+0x86, at ' \
-	bts report --no-lines bts_signal.dat
+check "a row shows a signal's handler, and where the signal arrived" \
+	says 'SIGNAL to _start?+0x86, at ' bts report --no-lines bts_signal.dat
 
 # --- intel_bts, which can also record the kernel --------------------------------------
 
@@ -81,7 +81,7 @@ intel_user() { # PROGRAM
 	[ "$1" = bts_signal ] || no_gap import.dat
 }
 for program in bts_jumps bts_fault bts_signal; do
-	check "import of intel_bts//: $program, each branch of user space" intel_both $program
+	check "import of intel_bts//: each user-space branch of $program" intel_both $program
 	check "import of intel_bts//u: $program" intel_user $program
 done
 # A trace of "bts record --backend intel_bts" must contain the same branches as an imported trace,
@@ -91,14 +91,14 @@ live_both() { # PROGRAM
 		"$progs/bts_compare" -p "$(tasks "$1-live.dat")" "$progs/$1.expect" branches
 }
 for program in bts_jumps bts_fault bts_signal bts_fork bts_threads bts_hop; do
-	check "intel_bts: $program, each branch of user space" live_both $program
+	check "intel_bts: each user-space branch of $program" live_both $program
 	check "intel_bts -u: $program" judge $program-live-u.dat "$progs/$program.expect"
 done
 live_kernel() {
 	rows jumps-k.dat >branches && [ -s branches ] && not grep -v 'ffffffff' branches &&
 		says 'ksys\|do_syscall_64' bts top -n 0 jumps-k.dat
 }
-check "intel_bts -k: no branch within user space, and names of kernel functions" live_kernel
+check "intel_bts -k: names of kernel functions, and no branch within user space" live_kernel
 # The kernel stops intel_bts after a loss, so bts must start intel_bts again.
 live_lost() {
 	[ "$(bts report --no-lines lost-live.dat | grep -c 'LOST branches (ring buffer full)')" -gt 1 ]
@@ -113,7 +113,7 @@ intel_lost() {
 	says 'lost ? (ring buffer full' bts import -o lost.dat lost-intel.data &&
 		says 'LOST branches (ring buffer full)' bts report --no-lines lost.dat
 }
-check "import of intel_bts//u: truncated data is a loss" intel_lost
+check "import of intel_bts//u: truncated data is reported as a loss" intel_lost
 # Clear the size in the AUX record (type 11), so that the record describes no branches.
 intel_unread() {
 	python3 -c 'import struct, sys
@@ -124,8 +124,8 @@ sys.stdout.buffer.write(data)' <bts_jumps-intel.data >unread.data
 	status 1 says '[0-9] branches have no AUX record' bts import -o unread.dat unread.data &&
 		says 'lost ? (entry cannot be read)' bts info unread.dat
 }
-check "import of intel_bts//: branches without an AUX record are a loss" intel_unread
-# A record has 48 bytes, so one of these sizes cuts the file exactly at the end of a record.
+check "import of intel_bts//: branches without an AUX record are reported as a loss" intel_unread
+# A record is 48 bytes long, so one of the truncated files ends exactly at the end of a record.
 cut_short() {
 	for size in 2000 2008 2016 2024 2032 2040; do
 		head -c $size bts_jumps.data >cut.data
@@ -143,13 +143,13 @@ import_archives() {
 		bts import -o new.dat bts_jumps.data && [ -e new.dat.old.archive/foreign ] &&
 		[ ! -e new.dat.archive ]
 }
-check "import keeps an older trace with its archive, and no other directory" import_archives
+check "import renames an existing trace together with its archive" import_archives
 
 # --- Compared with the tracer ---------------------------------------------------------
 
 # The tracer and perf must report the same number of instructions and calls for each function, and
 # the same executed addresses. Do not compare the numbers of branches, because only the tracer
-# counts branches into the kernel. Leave out _start(), because only the tracer sees its beginning.
+# counts branches into the kernel. Leave out _start(), whose beginning only the tracer sees.
 counts() { # FILE
 	bts top --json -n 0 "$1" |
 		grep -v -e '"dso":"\[kernel\]"' -e '"bill"' -e '"function":"_start' |
@@ -174,10 +174,10 @@ same() { # ANSWER NAME
 
 for command in sort fib; do
 	[ -e $command-tracer.dat ] || continue
-	check "top of $command: the same as with the tracer" same counts $command
-	check "cover of $command: the same as with the tracer" same covered $command
+	check "bts top for $command: perf and the tracer agree" same counts $command
+	check "bts cover for $command: perf and the tracer agree" same covered $command
 done
-# Without branches into the kernel, rows of the trace show where signal handlers begin.
+# If a trace has no branches into the kernel, bts must infer where signal handlers begin.
 handlers() {
 	bts cover -f lcov --dso signals signals-perf.dat >info.txt 2>cover.said &&
 		grep -qx 'FNDA:5,on_usr1' info.txt && grep -qx 'FNDA:1,on_segv' info.txt &&
@@ -195,13 +195,13 @@ handlers_in_tui() (
 	exit $status
 )
 if [ -e signals-perf.dat ]; then
-	check "the calls of signals: the same as with the tracer" same calls signals
-	check "cover: the calls of signal handlers, and their first lines" \
+	check "calls in signals.c: perf and the tracer agree" same calls signals
+	check "cover: the calls and the first lines of signal handlers" \
 		handlers "${0%/*}/../trace/progs/signals.c"
 	check "top --inline with signal handlers" says 'on_usr1' bts top --inline -n 0 signals-perf.dat
 	check "tui: the calls of signal handlers" handlers_in_tui
 fi
-# The straight run before an exec() or sigreturn() ends without a branch, so it must not be counted.
+# The code before an exec() or sigreturn() ends without a branch, so its end must not be counted.
 sums() {
 	for program in bts_exec bts_signal; do
 		[ "$(bts dump -f callgrind $program.dat 2>/dev/null |
@@ -209,11 +209,11 @@ sums() {
 		  "$(rows $program.dat | wc -l)" ] || return 1
 	done
 }
-check "callgrind's number of branches is the number of rows" sums
+check "the callgrind dump and the report contain the same number of branches" sums
 
 # --- Losses and rows ------------------------------------------------------------------
 
-check "a loss is a row of the trace" says 'LOST branches (ring buffer full)' \
+check "bts report prints a row for a loss" says 'LOST branches (ring buffer full)' \
 	bts report --no-lines lost.dat
 check "the mappings of a PID, from /proc" says 'bts_map: .*bts_spin_a' \
 	bts report --no-lines --head 20 spin.dat

@@ -6,8 +6,8 @@
 #	record.sh PROGRAMS DIR	PROGRAMS: the folder test.d/bts/progs of ftrace's selftests;
 #				DIR: the folder for the traces
 #
-# Print KTAP without a plan. Then judge.sh, on any machine with the same programs, prints the plan
-# and the remaining results.
+# Print KTAP without a plan. The plan and the remaining results are printed by judge.sh, which can
+# run on any machine with the same programs.
 
 set -u
 
@@ -23,7 +23,7 @@ bts_perf() {
 
 # --- With intel_bts, if page table isolation is off -----------------------------------
 
-# Record to /tmp, because Linux 7.3 cannot write perf's mapped memory to an uncached 9p file system.
+# Record to /tmp, because Linux 7.3 cannot write perf's ring buffers to an uncached 9p file system.
 perf_record() { # FILE OPTION...
 	file=$1
 	shift
@@ -104,9 +104,9 @@ both() { # NAME COMMAND...
 
 if grep -qw bts /sys/kernel/tracing/available_tracers; then
 	printf '%s\n' 5 3 9 1 >/tmp/numbers
-	check "record sort with perf and with the tracer" both sort sort /tmp/numbers
-	check "record fib with perf and with the tracer" both fib "$progs/bts_fib"
-	check "record signals with perf and with the tracer" both signals ./signals
+	check "record sort(1), with perf and with the tracer" both sort sort /tmp/numbers
+	check "record the program fib, with perf and with the tracer" both fib "$progs/bts_fib"
+	check "record the program ./signals, with perf and with the tracer" both signals ./signals
 else
 	check "without the tracer, perf records" says 'recording with perf' \
 		bts record -o default.dat -- "$progs/bts_jumps"
@@ -116,7 +116,7 @@ fi
 
 # --- Losses ---------------------------------------------------------------------------
 
-# While bts is stopped, the ring buffer becomes full. The program waits for bts before it exits.
+# While bts is stopped, the ring buffer becomes full. The program cannot exit before bts continues.
 loses() {
 	bts record --backend perf -m 128k -o lost.dat -- "$progs/bts_million" 2>bill &
 	bts=$!
@@ -128,11 +128,11 @@ loses() {
 		says 'lost ? (ring buffer full' bts info lost.dat &&
 		says 'lost ? (ring buffer full' bts top -n 0 lost.dat
 }
-check "a full ring buffer is a loss in the summary" loses
+check "the summary reports the loss if the ring buffer is full" loses
 
 # --- Running tasks, users, refusals ---------------------------------------------------
 
-# Report whether the process has opened an event of perf.
+# Report whether the process has opened a perf event.
 has_event() { # PID
 	find "/proc/$1/fd" -lname '*perf_event*' | grep -q .
 }
@@ -151,7 +151,7 @@ running() {
 	says '^[1-9][0-9,]* branches, 1 task' bts info spin.dat &&
 		status 125 says 'No such process' bts_perf -p $spin
 }
-check "a running PID, which continues afterwards" running
+check "a process that is already running, and continues afterwards" running
 
 # The process has four threads, and creates short-lived threads all the time. The trace must contain
 # the name of each thread.
@@ -194,7 +194,7 @@ repeated_call() {
 	pkill -WINCH -x sleep
 	wait $bts && says '^status *0' bts info sleep.dat
 }
-check "a signal during a system call, which is then repeated" repeated_call
+check "a system call that a signal interrupts and the kernel restarts" repeated_call
 
 # The ring buffers of the CPUs share 5 MiB, and the program fills the ring buffer of one CPU more
 # than once.
@@ -205,8 +205,8 @@ limited() {
 		rm -r /tmp/public/limited.dat*
 }
 
-# Set perf_event_paranoid to 2, the strictest value of Linux without Debian's patch. Copy the
-# program, because user 65534 may not be allowed to read the program's folder.
+# Set perf_event_paranoid to 2, the strictest value in mainline Linux. (Debian's patch adds 3.)
+# Copy the programs, because user 65534 may not be allowed to read their folder.
 unprivileged() {
 	user="setpriv --reuid 65534 --regid 65534 --clear-groups"
 	before=$(cat /proc/sys/kernel/perf_event_paranoid)
@@ -236,5 +236,5 @@ refusals() {
 		status 126 bts_perf -o n.dat -- /etc/passwd && status 7 bts_perf -o s.dat -- sh -c 'exit 7' &&
 		[ ! -e n.dat ]
 }
-check "what perf cannot record, and a missing program" refusals
+check "bts refuses what perf cannot record, and a missing program" refusals
 [ "$failed" -eq 0 ]

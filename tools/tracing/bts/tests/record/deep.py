@@ -51,7 +51,7 @@ def system_call(depth, result):
 
 
 def pages(rows):
-    """Put the rows, which have the same size, into pages of a ring buffer."""
+    """Put the rows into pages of a ring buffer. All rows have the same size."""
     size = 4 + len(rows[0])
     each = (PAGE - 16) // size
     for i in range(0, len(rows), each):

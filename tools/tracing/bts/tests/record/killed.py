@@ -54,7 +54,7 @@ def is_prefix(part, whole):
 
 
 def restored(last):
-    """Kill the recording at write `last`, and restore it. Return None if nothing is restorable."""
+    """Kill the recording at write number `last`, and restore it. Return None if this fails."""
     remove()
     status, text = run(KILLED, TRACE, str(last))
     if status != -9 or os.path.exists(TRACE):
@@ -105,7 +105,7 @@ def check_all():
         sizes.add(size)
         before = size
     print(f'# {len(sizes)} different numbers of branches, {ended} complete traces')
-    result(len(sizes) > 3 and ended > 5, 'restore: killed at each write, written data is kept')
+    result(len(sizes) > 3 and ended > 5, 'restore: data written before a kill is kept')
 
 
 def check_messages():
@@ -137,6 +137,6 @@ try:
     check_all()
 except ValueError as error:
     print(f'# {error}')
-    result(False, 'restore: killed at each write, written data is kept')
+    result(False, 'restore: data written before a kill is kept')
 check_messages()
 sys.exit(STATUS)

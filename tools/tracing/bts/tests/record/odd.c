@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write a trace with hostile names: odd FILE [ADDRESS]
+ * odd FILE [ADDRESS]: write a trace that contains hostile names
  *
- * A task calls a function of a JIT compiler twice, or ODD_CALLS times. The names of the task and
- * its functions, and the recorded command, contain a quote, a tag of HTML, UTF-8, an invalid byte,
- * and sequences that set a terminal's title and colour. The name of a mapped file, which is
- * missing, also contains such a sequence. With ADDRESS, the task also takes branches in /throws,
- * from ADDRESS on. This program has no build ID, and is mapped at 0x400000.
+ * A task calls a JIT-compiled function twice, or ODD_CALLS times. The names of the task and
+ * its functions, and the recorded command, contain a quote, an HTML tag, UTF-8, an invalid byte,
+ * and sequences that set a terminal's title and colour. One mapped file does not exist, and its
+ * name also contains such a sequence. With ADDRESS, the task also takes branches in /throws,
+ * from ADDRESS on. /throws has no build ID, and is mapped at 0x400000.
  *
  * With ODD_STACKS=N, the functions have ordinary names, and two fibers wait in the same functions.
  * Fiber A waits first, but fiber B continues first. Fiber B calls leaf() N times before it waits,
- * and calls park() MORE times after it has continued.
+ * and calls park() several times after it has continued.
  *
  * With ODD_GDB=FILE, the task maps two copies of FILE at the same address, one after the other. The
- * trace ends in an idle task. The archive contains FILE as the kernel's code, too.
+ * trace ends in an idle task. In the archive, a copy of FILE replaces the kernel's code.
  *
- * With ODD_PID, the task has this PID and maps the file ODD_DUMP, the trace has no archive, and
- * ODD_INFO contains more lines of the BTS section.
+ * With ODD_PID, the task has this PID and maps the file ODD_DUMP, the trace has no archive, and the
+ * lines in ODD_INFO are added to the BTS section.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -77,7 +77,7 @@ static void go(struct pages *p, unsigned int from, unsigned int at, unsigned int
 	pages_branch(p, pid, 2000, CODE + 0x100 * from + at, CODE + 0x100 * to + offset);
 }
 
-/* Call a function that calls no other function. A call instruction has four bytes. */
+/* Call a function that calls no other function. All call instructions here have four bytes. */
 static void call_leaf(struct pages *p, unsigned int from, unsigned int at)
 {
 	go(p, from, at, LEAF, 0);

@@ -102,7 +102,7 @@ def page():
 
 
 def graph_park(trace):
-    """Check that the calls of park(), some of which moved to another stack, are all counted."""
+    """Check that each call of park() is counted, although bts moves some calls to another stack."""
     ends = [row for row in objects('replay', '--json', trace) if row.get('return') == 'park']
     wanted = {'calls': len(ends), 'branches': sum(row['branches'] for row in ends)}
     found = [row for row in objects('graph', '--json', 'park', trace) if 'calls' in row]
@@ -129,7 +129,7 @@ def nested(trace):
 
 
 def tui(trace):
-    """Return the exit status and the output of bts tui, which ends when it gets the key q."""
+    """Run bts tui, quit it with the key q, and return its exit status and its output."""
     seen = bytearray()
     pid, fd = pty.fork()
     if not pid:
@@ -145,7 +145,7 @@ def tui(trace):
 
 
 def flame():
-    """Check that a flame graph is well-formed, and contains the names, character by character."""
+    """Check that a flame graph is well-formed, and shows the name of a function in full."""
     try:
         root = xml.etree.ElementTree.fromstring(run('dump', '-f', 'flame', '-b', TRACE))
     except xml.etree.ElementTree.ParseError as error:
@@ -155,7 +155,7 @@ def flame():
 
 
 def names_of_jit(path, began):
-    """Make a trace without an archive. Return names, messages, and whether the file is archived."""
+    """Make a trace. Return what bts top and bts archive print, and whether `path` is archived."""
     trace = TRACE.replace('.dat', '-jit.dat')
     for old in trace, trace + '.old':
         if os.path.exists(old):
@@ -173,7 +173,7 @@ def names_of_jit(path, began):
 
 
 def check_jit(path, content):
-    """Check the names from a file of a JIT compiler, which any user can write at any time."""
+    """Check the names in a JIT compiler's file. Any user can write this file at any time."""
     kind = path.rsplit('.')[-1]
     with open(path, 'xb') as file:
         file.write(content)
@@ -206,7 +206,7 @@ def dump():
 
 
 def shown(name):
-    """Return a name as pages and pictures show it."""
+    """Return the form in which HTML pages and flame graphs show a name."""
     return name.replace('\x1b', '\\u001b').replace('\a', '\\u0007').replace('\x9b', '\\u009b')
 
 
@@ -233,7 +233,7 @@ def refuses(words, other=None, stdin=None):
 
 
 def overwrites():
-    """Check the commands that have -o or --html, and several names of one file."""
+    """Check that -o and --html do not overwrite an input, not even by another name."""
     outputs = [['dump', '-f', name, '--dso', 'x', '-o', 'COPY', TRACE, 'COPY']
                for name in ('profgen', 'autofdo', 'bolt', 'bolt-pa')]
     outputs += [['dump', '-f', name, '-o', 'COPY', 'COPY'] for name in
@@ -252,7 +252,7 @@ def overwrites():
 
 
 def keeps_output():
-    """Check that bts cover does not empty an older output if it cannot open the trace."""
+    """Check that bts cover does not truncate its output file if it cannot open the trace."""
     out = TRACE + '.info'
     with open(out, 'w', encoding='utf-8') as f:
         f.write('kept')
@@ -280,7 +280,7 @@ def times():
 
 
 def gdb(*words):
-    """Return what the stub for gdb prints, and its reply with the list of libraries."""
+    """Return the messages of the gdb stub, and the reply that lists the libraries."""
     packet = b'qXfer:libraries-svr4:read::0,1000'
     done = subprocess.run([BTS, 'gdb', '--stdio', *words, TRACE.replace('.dat', '-gdb.dat')],
                           input=b'$%s#%02x' % (packet, sum(packet) % 256),
@@ -334,19 +334,19 @@ def main():
            'info prints the recorded command and the losses')
     bill = objects('top', '--json', TRACE)[-1]['bill']
     result(bill['lost'].keys() == {'DS buffer full'} and bill['branches'] == 4,
-           'the summaries of other commands name the losses in the same way')
+           'bts top names the losses in the same way as bts info')
     rows = objects('check', '--json')
     result(len(rows) > 1 and all('state' in row or 'records_with' in row for row in rows), 'check')
     for words in (['report'], ['replay'], ['top'], ['info'],
                   ['report', '--from', 'no\033such', '-i']):
-        result(harmless(on_terminal(*words, TRACE)), 'only text on a terminal: bts ' + words[0])
+        result(harmless(on_terminal(*words, TRACE)), 'plain text on a terminal: bts ' + words[0])
     result(page(), 'diff --html: a well-formed page')
     result(b'\033]0;x\a' in run('report', TRACE), 'names that are printed to a file are unchanged')
     stacks = TRACE.replace('.dat', '-stacks.dat')
-    result(graph_park(stacks), 'graph: calls that moved to another stack')
-    result(nested(stacks), 'dump -f chrome: calls that moved to another stack')
+    result(graph_park(stacks), 'graph: calls that bts moves to another stack')
+    result(nested(stacks), 'dump -f chrome: calls that bts moves to another stack')
     status, seen = tui(stacks)
-    result(status == 0, 'tui: calls that moved to another stack')
+    result(status == 0, 'tui: calls that bts moves to another stack')
     lines = [line for line in seen.split(b'\n') if b'cannot be read' in line]
     result(lines and not [line for line in lines if b'\033]0;' in line],
            'tui: the name of a file in the summary')

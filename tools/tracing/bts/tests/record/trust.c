@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Record as root in the directory of another user. Links of that user must not redirect the output
- * of bts, and only the owner may read the files that bts writes. Print KTAP.
+ * Record as root in the directory of another user. This user's links must not redirect the output
+ * of bts, and only root may read the files that bts writes. Print KTAP.
  *
  *	trust DIR	empty DIR, and write to it
  *
@@ -143,7 +143,7 @@ static void test_trace(void)
 
 /* --- The archive -------------------------------------------------------------------- */
 
-/* Write a file that exceeds a size limit, as on a full disk. Return: 0 if that succeeded. */
+/* Write more to a file than a size limit allows, as on a full disk. Return: 0 on success. */
 static int put_on_full_disk(const char *trace, const char *name)
 {
 	struct rlimit old, limit;
@@ -167,7 +167,7 @@ static void test_archive(void)
 	snprintf(temporary, sizeof(temporary), ".bts-new-%d", getpid());
 	link_to("foreign", "a.archive");
 	ok(archive_put("a", "notes", "x", 1) && access("foreign/notes", F_OK) && !archive_make("a"),
-	   "an archive that is a link is not followed");
+	   "a link in place of an archive is not followed");
 	archive_put("b", "root/bin/one", "1", 1);
 	link_to("../../foreign", "b.archive/root/lib");
 	ok(archive_put("b", "root/lib/new", "x", 1) && access("foreign/new", F_OK),
@@ -175,7 +175,7 @@ static void test_archive(void)
 	link_to("../foreign/new", "b.archive/notes");
 	ok(!archive_has("b", "notes") && !archive_put("b", "notes", "x", 1) &&
 	   has("b.archive/notes", "x") && !is_link("b.archive/notes") &&
-	   access("foreign/new", F_OK), "a link in place of a file in an archive is replaced");
+	   access("foreign/new", F_OK), "a link in place of an archived file is replaced");
 	ok(archive_put("b", "root/../../foreign/new", "x", 1) && access("foreign/new", F_OK),
 	   "no name leads out of the archive");
 	chmod("foreign/victim", 0600);
@@ -206,15 +206,15 @@ static void test_map(void)
 	put(map, "1000 10 f\n");
 	foreign_owner = true;
 	archive_tasks("c", &names, geteuid(), INT64_MAX);
-	ok(!archive_has("c", name), "a map of another user is not archived");
+	ok(!archive_has("c", name), "a perf map that another user owns is not archived");
 	foreign_owner = false;
 	archive_tasks("c", &names, geteuid(), INT64_MAX);
-	ok(archive_has("c", name), "a map of the task's user is archived");
+	ok(archive_has("c", name), "a perf map that the task's user owns is archived");
 	archive_remove("c");
 	unlink(map);
 	link_to("/etc/passwd", map);
 	archive_tasks("c", &names, geteuid(), INT64_MAX);
-	ok(!archive_has("c", name), "a link to a map is not archived");
+	ok(!archive_has("c", name), "a link in place of a perf map is not archived");
 	unlink(map);
 	names_free(&names);
 	free(map);
@@ -237,8 +237,8 @@ static void test_instance(void)
 	mkdir("tracing", 0700);
 	mkdir("tracing/instances", 0700);
 	/*
-	 * No process has these PIDs. The lock makes the second instance look like an instance of a
-	 * bts in another PID namespace.
+	 * No process has these PIDs. Because of the lock, the second instance seems to belong to a
+	 * bts process in another PID namespace.
 	 */
 	mkdir("tracing/instances/bts-99999998", 0700);
 	mkdir("tracing/instances/bts-99999999", 0700);
@@ -247,7 +247,7 @@ static void test_instance(void)
 	ok(inst && !strcmp(inst->path, mine) && access("tracing/instances/bts-99999998", F_OK),
 	   "an unused instance is removed");
 	ok(!access("tracing/instances/bts-99999999", F_OK),
-	   "an instance of another PID namespace stays");
+	   "an instance used in another PID namespace is kept");
 	if (inst)
 		instance_remove(inst);
 	close(lock);
@@ -255,7 +255,7 @@ static void test_instance(void)
 	lock = lock_directory(mine, 0);
 	inst = instance_create();
 	ok(inst && strcmp(inst->path, mine) && !access(mine, F_OK),
-	   "an instance of another PID namespace stays, even if it has our own name");
+	   "an instance used in another PID namespace is kept, even if our own PID is in its name");
 	if (inst)
 		instance_remove(inst);
 	close(lock);

@@ -30,7 +30,7 @@ def plain(name):
 
 
 def aliases(path):
-    """Map all names of a function to its first name, because profiles use different names."""
+    """Map all names of a function to one name, because callgrind and bts may use different ones."""
     names, first = {}, {}
     text = "".join(subprocess.run(["nm", "-C", *option, path], text=True, check=False,
                                   capture_output=True).stdout for option in ([], ["-D"]))

@@ -26,7 +26,7 @@ def shifted(address, by):
 
 
 def branches(bts, trace):
-    """Return the branches of each task: source, target, and strings."""
+    """Return the branches of each task as tuples (source, target, names, kind, instructions)."""
     tasks = {}
     rows = csv.reader(run(bts, "dump", "-f", "csv", trace).splitlines())
     at = {name: i for i, name in enumerate(next(rows))}
@@ -47,13 +47,13 @@ def cloned(tasks, clone):
 
 
 def at(bts, trace, pid, address):
-    """Return the number of a task's branches to an address."""
+    """Return how many branches of a task lead to an address."""
     rows = run(bts, "dump", "-f", "csv", "--pid", str(pid), "--to", hex(address), trace)
     return sum(",row," not in row for row in rows.splitlines())
 
 
 def calls(bts, trace, pid):
-    """Return the lines of main()'s calls, without task names, and without lines with addresses."""
+    """Return what bts replay prints for main(), without task names and lines with addresses."""
     replay = subprocess.run([bts, "replay", "-F", "main", "--pid", str(pid), trace],
                             stdout=subprocess.PIPE, text=True)
     return [line[:25] + line[49:] for line in replay.stdout.splitlines()

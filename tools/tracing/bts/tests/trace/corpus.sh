@@ -9,16 +9,16 @@
 # reasons:
 #
 #  - If function A jumps to function B, and B jumps back to the beginning of A, callgrind counts the
-#    second jump as a call, but bts as a loop. Our programs are built without such jumps.
+#    second jump as a call, but bts counts it as a loop. Our programs are built without such jumps.
 #  - callgrind misses some jumps into code without symbols.
-#  - The guest's processor and heap addresses differ from the host's. So branches differ in code
-#    that depends on the processor's model, and in hash tables with addresses as keys.
+#  - The guest and the host have different processors and heap addresses. So branches differ if
+#    code depends on the processor model, or uses addresses as keys of hash tables.
 #
 # Therefore bts and callgrind must agree on at least 97 % of the calls in Debian's stripped
 # programs, and on all calls in most other programs. The calls of 32-bit programs and of Go programs
-# are not compared, because valgrind does not run them here. Static programs are not compared,
-# because they depend on the processor's model. judge.sh tests jumps between stacks, and jumps out
-# of signal handlers.
+# are not compared, because the host's valgrind does not run them. Static programs are not compared,
+# because calls in their C library depend on the processor model. judge.sh tests jumps between
+# stacks, and jumps out of signal handlers.
 
 set -u
 
@@ -34,8 +34,8 @@ cc1=$(gcc -print-prog-name=cc1)
 compilers='gcc clang'
 linkers='bfd lld'
 
-# Columns: name; whether stacks may be guessed (none or any); minimum percentage of the calls in an
-# object on which callgrind must agree, or -; name of this object, or -; command.
+# Columns: name; whether stacks may be guessed (any) or not (none); minimum percentage of calls on
+# which callgrind must agree, or -; object that contains these calls, or -; command.
 list() {
 	for compiler in $compilers; do
 		for linker in $linkers; do
@@ -152,7 +152,7 @@ record() {
 
 # ---- judge -----------------------------------------------------------------------------
 
-# same_calls OBJECT PERCENT COMMAND...: callgrind must agree on PERCENT % of the calls in OBJECT.
+# same_calls OBJECT PERCENT COMMAND...: at least PERCENT % of OBJECT's calls must equal callgrind's.
 same_calls() {
 	object=$1
 	percent=$2

@@ -36,7 +36,7 @@ COMMANDS = (["report", "--dso", "calls"], ["report", "--no-lines", "--json"], ["
 
 
 class Servers:
-    """Processes of serve.c, one for each thread."""
+    """Processes that run the program built from serve.c, one for each of this script's threads."""
 
     def __init__(self, serve, directory, leaks):
         self.serve = serve
@@ -110,8 +110,8 @@ def cut(servers, data, whole, size):
     status, cpus, err = rows(servers, path)
     os.unlink(path)
     wrong = verdict("cut at %d" % size, status, err)
-    # If bts fails, the numbers of the CPUs may be missing in the trace, so compare the Nth CPU of
-    # the truncated trace with the Nth CPU of the whole trace.
+    # If bts has failed, the truncated trace may lack the numbers of the CPUs. Then compare its
+    # Nth CPU with the Nth CPU of the whole trace.
     for i, (cpu, shown) in enumerate(sorted(cpus.items())):
         other = whole.get(cpu) if status == 0 else sorted(whole.items())[i][1]
         if not wrong and (other is None or shown != other[:len(shown)]):
@@ -155,7 +155,7 @@ def damage(servers, traces, contents, number):
 
 
 def with_program(servers, trace, calls, data, args, name):
-    """Write `data` to the archive of the trace as the file `calls`. Then run a command."""
+    """Put `data` into the trace's archive, as the contents of the file `calls`. Run a command."""
     path = os.path.join(servers.directory, name + ".dat")
     os.symlink(os.path.abspath(trace), path)
     program = path + ".archive/root" + calls
@@ -176,7 +176,7 @@ def damage_program(servers, trace, calls, data, number):
 
 
 def whole_program(servers, trace, calls, data):
-    """Check, as a control, that names come from the program in the archive, and have no "?"."""
+    """Check that an undamaged program in the archive is read, and that its names have no "?"."""
     _, out, err = with_program(servers, trace, calls, data, ["top", "-n", "0"], "whole")
     if b" fib  (calls)" not in out:
         return "the program in the archive is not read: %s" % err.decode(errors="replace")

@@ -3,11 +3,11 @@
 #
 # Run damage.py on several kinds of traces: damage.sh DIR SERVE. DIR contains calls.dat and
 # loads.dat, which record.sh recorded. SERVE is the program that was built from serve.c. The folder
-# of SERVE also contains the tool's library. Print KTAP.
+# that contains SERVE also contains the tool's library. Print KTAP.
 #
 # Most of a trace consists of formats and symbols, and the trace is compressed, so random damage
-# seldom reaches a branch. Therefore also generate small traces: two with packs, with and without
-# compression, and one without compression that has an entry for each branch.
+# seldom reaches a branch. Therefore also generate small traces: a compressed trace with packs, an
+# uncompressed trace with packs, and an uncompressed trace with an entry for each branch.
 
 set -eu
 

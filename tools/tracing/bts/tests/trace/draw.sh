@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Draw the pictures of the documentation: draw.sh DIR BTS. DIR contains calls.dat, which record.sh
-# records, and grep.dat. Record grep.dat in the emulated machine, with the files in memory:
+# Draw the documentation's pictures: draw.sh DIR BTS. DIR must contain calls.dat (made by
+# record.sh) and grep.dat. Record grep.dat in the emulated machine, with the files in memory:
 #
 #	cp -r /usr/include /tmp/include
 #	bts record -o DIR/grep.dat -- grep -rl EINVAL /tmp/include
 #
-# Copy DIR/flame.svg and DIR/tui.svg to Documentation/tools/bts. This needs tmux.
+# Copy DIR/flame.svg and DIR/tui.svg to Documentation/tools/bts. draw.sh needs tmux.
 
 set -eu
 

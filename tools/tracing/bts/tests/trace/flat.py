@@ -30,7 +30,7 @@ def output(*command):
 
 
 def symbols(path):
-    """Map each name of a function to its address."""
+    """Map function names to addresses."""
     lines = output("nm", "-C", path) + output("nm", "-C", "-D", path)
     return {plain(line[19:]): int(line[:16], 16) for line in lines
             if line[0] != " " and line[17:18] in set("tTwWiuU")}

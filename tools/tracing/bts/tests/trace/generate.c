@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Make a long trace from a recorded trace, by repeating its branches.
+ * Make a long trace by repeating the branches of a recorded trace.
  *
  *	generate IN OUT TIMES [entries|packs] [zstd|none] [N] [FROM...]
  *	generate IN		decode IN, and print the number of branches
  *
- * The trace is used for measurements, and to test packs on a kernel without packs. Rows of mappings
- * are written once. Rows of task switches are written in each repetition, with later times.
- * Formats, symbols and names are copied from IN. With N, but without FROM, every Nth pack is left
- * out, as if the ring buffer had been overwritten. With FROM, every Nth branch from one of these
- * addresses is left out instead, without a loss row, as if the hardware had lost the branch. The
- * number of left-out branches is printed. These environment variables change the trace:
+ * Such traces are used for measurements, and to test packs if the kernel writes none. Rows of
+ * mappings are written once. Rows of task switches are written in each repetition, with later
+ * times. Formats, symbols and names are copied from IN. With N, but without FROM, every Nth pack is
+ * left out, as if the ring buffer had been overwritten. With FROM, every Nth branch from one of
+ * these addresses is left out instead, without a loss row, as if the hardware had lost the branch.
+ * The number of left-out branches is printed. These environment variables change the trace:
  *
- *	BTS_WRONG=1		do not leave these branches out, but let each begin at the target
- *				of the previous branch, similar to erratum AAJ122
+ *	BTS_WRONG=1		with FROM, do not leave the branches out, but let each begin at
+ *				the target of the previous branch, similar to erratum AAJ122
  *	BTS_SMALL=1		leave out most formats and symbols, so that random damage hits
  *				bytes that matter
  *	BTS_TASKS=N		assign the repetitions to N tasks in turn, as if these tasks were
  *				threads of the recorded process. No task ends
  *	BTS_PROCESSES=N		like BTS_TASKS=N, but with processes, whose addresses differ
  *	BTS_FIRST=N		keep only the first N branches of each CPU, in each repetition
- *	BTS_MOVES=N		let the tasks of the first CPU move to CPU 1000 and back, after each
- *				N branches. Each branch gets its own time, so use this with entries
- *	BTS_IDLE=1		write the branches of the first CPU for this CPU and for CPU 1000,
- *				with the same times, as branches of idle tasks
+ *	BTS_MOVES=N		after every N branches, let the tasks of the first CPU move to CPU
+ *				1000 or back. Needs "entries", so that each branch has a time
+ *	BTS_IDLE=1		write the branches of the first CPU as branches of its idle task,
+ *				and write the same branches, with the same times, for CPU 1000
  *	BTS_INDEX=N		make chunks of N pages, and add an index, as bts record does
  *	BTS_SHIFT=HEX		add HEX to all addresses below 4 GB, as if the program at these
  *				addresses were the kernel
@@ -49,7 +49,7 @@
 #define PACK_ID		1999
 #define PACK_HEAD	35
 #define PACK_BYTES	3000
-/* The difference between the PIDs of two successive clones. */
+/* The PIDs of successive clones (the tasks of BTS_TASKS or BTS_PROCESSES) differ by this number. */
 #define CLONE_PIDS	1000
 
 static const char pack_format[] =
@@ -247,7 +247,7 @@ static bool is_wanted(struct out *o, uint64_t from)
 	return true;
 }
 
-/* Remove the branches that N and FROM select, or change their sources. */
+/* Remove the branches that N and FROM select, or change where they begin. */
 static void thin(struct out *o, struct batch *b)
 {
 	uint32_t nr = 0;
@@ -362,7 +362,7 @@ static const char *after_lines(const char *text, unsigned int nr)
 	return text;
 }
 
-/* Keep only the formats of the tracer's rows, and every 200th symbol. */
+/* Keep only the formats of the tracer's rows, and only every 200th of the kernel's symbols. */
 static void shrink(struct dat *dat)
 {
 	char *symbols = dat->kallsyms.text, *end = symbols;

@@ -6,7 +6,7 @@
 #
 # shellcheck disable=SC2154
 
-# entries TRACE OPTION...: print the depth and name of each call in main(), except interrupts.
+# entries TRACE OPTION...: print main()'s call tree (depths and names) without interrupts.
 entries() {
 	trace=$1
 	shift
@@ -33,8 +33,8 @@ judge_inline() {
 			callgrind_annotate --inclusive=yes --threshold=100 "$work/out" |
 			sed -n 's/^ *\([0-9]*\) .*inlines.c:\([a-z]*\) .*\/inlines.*/\2 \1/p' >"$work/text" ||
 			return 1
-		# The functions inlined in first() are parts of first(), and must be counted only
-		# once.
+		# Functions that are inlined into first() are parts of first(), and must not be
+		# counted twice.
 		awk '{ n[$1] = $2 }
 			END { exit !(n["outer"] && n["outer"] < n["first"] && n["first"] < n["main"]) }' \
 			"$work/text" || return 1

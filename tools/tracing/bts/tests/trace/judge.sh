@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Compare the traces of record.sh with the results of other programs: judge.sh DIR BTS
+# Compare the traces that record.sh recorded with the results of other programs: judge.sh DIR BTS
 #
 # The variable BTS_JUDGES selects the tests to run. By default, all tests run.
 #
 # The programs run again on this machine, where valgrind counts the instructions of each function,
-# and gcov counts the executions of each line. The dumps are read by callgrind_annotate, genhtml and
-# a JSON parser. Print KTAP.
+# and gcov counts the executions of each line. callgrind_annotate, genhtml and a JSON parser read
+# the dumps of bts. Print KTAP.
 #
 # shellcheck disable=SC2317 # called by judge
 
@@ -36,7 +36,7 @@ has() {
 	command -v "$1" >/dev/null
 }
 
-# newest PROGRAM: print the path of PROGRAM or, as in Debian, of PROGRAM-N with the highest N.
+# newest PROGRAM: print the path of PROGRAM or, if it is missing, of PROGRAM-N with the highest N.
 newest() {
 	command -v "$1" || find /usr/bin -name "$1-[0-9]*" | sort -V | tail -n 1
 }
@@ -63,7 +63,7 @@ judge() {
 	fi
 }
 
-# Print valgrind's number of instructions of each function, including all levels of a recursion.
+# Print how many instructions valgrind counts in each function, summed over all levels of recursion.
 callgrind_counts() {
 	valgrind --tool=callgrind --skip-plt=no --compress-strings=no --compress-pos=no \
 		--callgrind-out-file="$work/cg" "$@" >/dev/null 2>&1 || return 1
@@ -91,7 +91,7 @@ own_functions() {
 		grep -v '^_\|^frame_dummy\|^register_tm\|^deregister_tm' | sort -u
 }
 
-# arcs FILE: print how often functions of $work/own call each other, according to callgrind's FILE.
+# arcs FILE: print how often functions of $work/own call each other. FILE has callgrind's format.
 arcs() {
 	awk 'function name(s) { sub(/\047[0-9]+$/, "", s); sub(/\(.*/, "", s); return s }
 		NR == FNR { own[$1]; next }
@@ -129,8 +129,8 @@ judge_lld() {
 		"$bts" replay -F main calls-lld.dat >"$work/text" && grep -q ' 0 gaps' "$work/text"
 }
 
-# same_names TRACE: in TRACE, which records a stripped program, bts must find the same functions as
-# in calls.dat.
+# same_names TRACE: in TRACE, whose archive contains a stripped program, bts must find the same
+# functions as in calls.dat.
 same_names() {
 	own_functions calls >"$work/own"
 	bts_counts "$1" calls | join - "$work/own" >"$work/ours"
@@ -152,8 +152,8 @@ stripped() {
 	! same_names "$work/bare.dat"
 }
 
-# If a program is stripped, its functions are named by their addresses, but must have the same
-# counts and the same tree.
+# In a stripped program, functions are named by their addresses, but the counts and the tree must be
+# the same as before.
 judge_nameless() {
 	stripped || return 1
 	nm calls | sed -n 's/^0*\([0-9a-f]*\) [tT] \(.*\)/[calls+0x\1] \2/p' | sort >"$work/names"
@@ -217,8 +217,8 @@ judge_debuglink() {
 	[ "$refused$waited" = 00 ]
 }
 
-# The program in the file "linked" has no build ID. Without the archive, bts cannot verify this
-# file, because its device differs from the device in the guest, or because the file was touched.
+# The program in the file "linked" has no build ID. Without the archive, bts cannot verify the file,
+# because the guest had it on a different device, or because the file was touched.
 judge_proof() {
 	cp linked.dat "$work/alone.dat" && touch linked &&
 		"$bts" top -n 0 "$work/alone.dat" >"$work/text" && grep -q ' fib?  (linked)' "$work/text" &&
@@ -233,7 +233,7 @@ judge_plt() {
 	done
 }
 
-# gcov_counts FILE ARGUMENT...: run with each ARGUMENT, and write gcov's lines and counts to FILE.
+# gcov_counts FILE ARGUMENT...: run calls.c with each ARGUMENT, and write gcov's counts to FILE.
 gcov_counts() {
 	list=$1
 	shift
@@ -254,8 +254,8 @@ same_lines() {
 	list=${2:-$work/gcov}
 	[ -s "$list" ] || gcov_counts "$list" 8
 	sed -n 's/^DA:\([0-9]*\),/\1 /p' "$1" | sort >"$work/ours"
-	# The command join drops lines that have a count in only one file. For example, gcov counts
-	# the line of a function's name, and bts counts the line of the function's brace.
+	# join(1) drops lines that have a count in only one file. For example, gcov counts the line
+	# of a function's name, and bts counts the line of the function's brace.
 	join "$list" "$work/ours" | awk '
 		$2 != $3 { print "# line " $1 ": gcov " $2 ", bts " $3; bad = 1 }
 		END { exit bad || NR < 30 }'
@@ -268,9 +268,9 @@ judge_gcov() {
 
 five='calls-O0.dat calls-O0-.dat calls-O0-1.dat calls-O0-2.dat calls-O0-3.dat'
 
-# If bts cover reads five traces, its counts must equal gcov's counts, and must also equal the sums
-# of the counts for the individual traces. If a line was never executed, all jumps of the line must
-# have the count "-". In any other line, at least one count must be a number.
+# If bts cover reads five traces, the counts must equal gcov's counts for the five runs, and the
+# sums of the counts for the individual traces. If a line was never executed, all jumps of the line
+# must have the count "-". In any other line, at least one count must be a number.
 judge_five() {
 	gcov_counts "$work/gcov5" 8 '' 1 2 3
 	# shellcheck disable=SC2086 # a list
@@ -293,7 +293,7 @@ judge_five() {
 	[ -s "$work/pcs" ] && sort "$work/pcs5" | cmp - "$work/pcs"
 }
 
-# The output of genhtml must have the same counts as the tracefile, and list the tests of each line.
+# The output of genhtml must contain the counts of the tracefile, and the names of the tests.
 judge_tests() {
 	# shellcheck disable=SC2086 # a list
 	"$bts" cover -f lcov --tests --dso calls-O0 -o "$work/info.tests" $five >/dev/null 2>&1 &&
@@ -319,7 +319,7 @@ judge_tests() {
 }
 
 # Treat a program as the kernel. Add SHIFT to the addresses in its trace, and archive its code as a
-# kcore with these addresses. The program is also used as vmlinux, with unchanged addresses.
+# kcore at the shifted addresses. The program is also used as vmlinux, with unchanged addresses.
 judge_vmlinux() {
 	shift=ffffffff80000000
 	build_generate || return 1
@@ -343,7 +343,7 @@ judge_vmlinux() {
 		>"$work/bill" && grep -q ' 0 gaps' "$work/bill" && same_lines "$work/info.k" &&
 		! "$bts" cover -f lcov -k --vmlinux "$bts" "$work/lifted.dat" 2>"$work/said" &&
 		grep -q '^bts: read lines: ' "$work/said" || return 1
-	# bts must accept the program as vmlinux only with the build ID of the recorded kernel.
+	# If the archive contains the kernel's build ID, bts must accept only a vmlinux with it.
 	objcopy -O binary --only-section=.note.gnu.build-id calls-static \
 		"$work/lifted.dat.archive/notes" &&
 		"$bts" cover -f lcov -k --vmlinux calls-static -o "$work/info.k" \
@@ -375,8 +375,8 @@ drcov() {
 		PYTHON
 }
 
-# In drcov's table of files, the base must be the program's first address, so that the base plus a
-# block's offset is an address that nm prints. The kernel's base must be the same in all traces.
+# drcov's base for a program must be the program's first address. Then the base plus a block's
+# offset is an address that nm prints. The kernel's base must be the same in all traces.
 judge_drcov() {
 	first=$(readelf -lW calls-static | awk '$1 == "LOAD" { print substr($3, 3); exit }' | sed 's/^0*//')
 	main=$(nm calls-static | sed -n 's/^0*\([0-9a-f]*\) T main$/\1/p')
@@ -411,7 +411,7 @@ judge_genhtml() {
 		[ -s "$work/html/index.html" ]
 }
 
-# total TRACE [OPTION...]: print the sum of all instructions in bts top.
+# total TRACE [OPTION...]: print the sum of the instruction counts in bts top.
 total() {
 	"$bts" top -n 0 --json "$@" | sed -n 's/.*"instructions":\([0-9]*\).*/\1/p' |
 		awk '{ n += $1 } END { print n }'
@@ -427,7 +427,7 @@ judge_annotate() {
 		  "$("$bts" top -n 0 calls.dat | awk '$6 == "fib" { print $1 }')" ]
 }
 
-# Each call must be in a line for which the function has a cost.
+# In the calling function, the source line of each call must also have a cost.
 judge_call_lines() {
 	for trace in throws inlines; do
 		"$bts" dump -f callgrind "$trace.dat" 2>/dev/null | awk -F= '
@@ -519,7 +519,7 @@ judge_chrome() {
 
 			last = collections.defaultdict(list)
 			for e in json.load(open(sys.argv[1]))["traceEvents"]:
-			    # Perfetto's thread IDs have 32 bits.
+			    # Perfetto accepts only thread IDs of up to 32 bits.
 			    if e["tid"] >= 1 << 32:
 			        sys.exit(1)
 			    if e["ph"] == "X":
@@ -567,7 +567,7 @@ sys.exit(len(branches) != bill["branches"] or bill["gaps"])'
 judge_stacks() {
 	"$bts" dump -f folded throws.dat 2>/dev/null >"$work/folded"
 	grep -q ';main;attempt;deep;deep;deep;deep;__cxa_throw' "$work/folded" || return 1
-	# attempt() catches the exception, and continues after its callees have ended.
+	# The exception ends the calls of deep(), and is caught by attempt().
 	grep -q ';main;attempt;__cxa_begin_catch' "$work/folded" || return 1
 	grep -q ';main;.*;main;' "$work/folded" && return 1
 	"$bts" dump -f folded signals.dat 2>/dev/null >"$work/folded"
@@ -579,7 +579,7 @@ judge_stacks() {
 
 # The program told-PROGRAM, which is built with -finstrument-functions, must print the same calls as
 # bts replay. The outermost calls must contain all instructions. bts may guess stacks only in
-# fibers.dat, because fibers.c leaves several stacks at the same code address.
+# fibers.dat, because several stacks of fibers.c wait at the same code address.
 judge_tree() { # TRACE PROGRAM
 	"./told-$2" >"$work/told" && "$bts" replay "$1.dat" >"$work/replay" &&
 		"$progs/../tree.py" "$work/replay" "$work/told" "told-$2" || return 1
@@ -637,7 +637,7 @@ filter() {
 # shellcheck disable=SC2016 # awk'"'"'s fields
 judge_filters() {
 	csv throws.dat >"$work/all"
-	# Select the last thread, one of its CPUs, and a time in the middle of the trace.
+	# Select the thread and the CPU of the last branch, and a time in the middle of the trace.
 	pid=$(tail -n 1 "$work/all" | cut -d, -f3)
 	cpu=$(tail -n 1 "$work/all" | cut -d, -f4)
 	time=$(awk -F, '{ ts[NR] = $1 } END { print ts[int(NR / 2)] }' "$work/all")
@@ -655,7 +655,7 @@ judge_filters() {
 		filter kernel-tree.dat '$5 ~ /^0xffff/ || $7 ~ /^0xffff/' --dso '[kernel]'
 }
 
-# jumps TRACE...: print the functions to which the call tree shows jumps.
+# jumps TRACE...: print the functions that, according to the call tree, are entered by a jump.
 jumps() {
 	"$bts" replay --json "$@" | sed -n 's/.*"call":"\([^"]*\)".*"jump"}$/\1/p' | sort -u
 }
@@ -680,7 +680,7 @@ judge_moves() {
 	done
 }
 
-# Each callee in the dump must also be a function in the dump, even if the callee is inlined and has
+# Each callee in the dump must also have its own entry there, even if the callee is inlined and has
 # no code of its own. Ignore calls into the kernel, because these traces contain only user space.
 judge_inline_callees() {
 	for trace in inlines throws; do
@@ -714,7 +714,7 @@ judge_idle() {
 		grep -o '"level".*' >"$work/a"
 	grep -o '"level".*' "$work/cpu1000" | cmp - "$work/a" &&
 		cmp "$work/cpu0-999" "$work/cpu1000" || return 1
-	# Without --cpu, the output contains the rows of both tasks.
+	# Without --cpu, the output must contain the rows of both idle tasks.
 	sort "$work/cpu1000" "$work/cpu1000" >"$work/a"
 	"$bts" replay --json "$work/idle.dat" >"$work/text"
 	grep '"level"' "$work/text" | sort | cmp - "$work/a" &&
@@ -726,7 +726,7 @@ tracks = {e["tid"] for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph
 sys.exit(len(tracks) != 2)' "$work/json"
 }
 
-# A kernel function must not be named after the symbol that marks the start or end of its section.
+# bts must not name a kernel function after a symbol that marks the start or end of a section.
 judge_bounds() {
 	"$bts" top -k -n 0 kernel.dat >"$work/text"
 	! grep -E ' (__(sched|lock|irqentry|entry)_text_(start|end)|_stext) ' "$work/text" &&
@@ -795,7 +795,7 @@ leads() {
 	[ "$(csv --to "$1" names.dat | grep -c '+0x0,call')" -eq "$2" ]
 }
 
-# Find functions with Rust names, a template's instance, and a function with two names.
+# Find functions with Rust names, a template instance, and a function with two names.
 judge_demangled() {
 	called 'rust::*' >"$work/a" && diff - "$work/a" <<-'EOF' || return 1
 	rust::add: 3
@@ -808,7 +808,7 @@ judge_demangled() {
 		[ "$(called second_name)" = 'first_name: 1' ] && leads 'second*' 1 &&
 		[ "$(called copied)" = 'copied.constprop.0: 2' ] && leads copied 2 &&
 		[ "$(called space::copied)" = 'space::copied.isra.0: 1' ] || return 1
-	# The recording ended when one of the functions rust::* was called.
+	# The recording ended when one of the rust::* functions was called.
 	"$bts" dump -f csv flight.dat 2>/dev/null | grep ',rust::' >"$work/rows"
 	[ "$(wc -l <"$work/rows")" -ge 1 ] && ! grep -v 'rust::add+0x0' "$work/rows"
 }
@@ -834,7 +834,7 @@ judge_names() {
 judge_jit() {
 	"$bts" top --json -n 0 jit.dat |
 		grep -q '"function":"made_up",.*"branches":55,"calls":10' || return 1
-	# llvm-bolt knows only functions in files.
+	# The dump for llvm-bolt must contain only functions whose code is in a file.
 	"$bts" dump -f bolt jit.dat >"$work/fdata" 2>/dev/null && grep -q ' main ' "$work/fdata" &&
 		! grep -q made_up "$work/fdata"
 }
@@ -900,7 +900,7 @@ judge_bolt() {
 	"$bts" dump -f bolt moved.dat 2>"$work/said" | grep -q '^1 fib '
 }
 
-# Write the weights of branches, counted by clang's instrumentation, to $work/counted.ll.
+# Count branches with clang's instrumentation, and write the branch weights to $work/counted.ll.
 count_branches() {
 	clang -O1 -fprofile-instr-generate -o "$work/counting" "$progs/mix.c" || return 1
 	for run in 1 2; do
@@ -910,7 +910,7 @@ count_branches() {
 		$annotate -fprofile-instr-use="$work/counts" -o "$work/counted.ll" "$progs/mix.c"
 }
 
-# profile FORMAT COMMAND...: dump a profile. COMMAND converts the dump into $work/FORMAT.
+# profile FORMAT COMMAND...: dump a profile. COMMAND must write the converted dump to $work/FORMAT.
 profile() {
 	format=$1
 	shift
@@ -936,7 +936,7 @@ convert_autofdo() {
 			>"$work/autofdo"
 }
 
-# The sum of the profiles of two runs must predict the same directions of branches as the counts of
+# The combined profile of two runs must predict the same branch directions as the counts from
 # clang's instrumentation.
 judge_profiles() {
 	llvm=$(clang -dumpversion | cut -d. -f1)
@@ -949,7 +949,7 @@ judge_profiles() {
 	[ $? -eq 2 ] && grep -q -e '--dso FILE or -k is needed' "$work/said"
 }
 
-# Use the profile of judge_bolt, with addresses instead of names.
+# Like judge_bolt, but the profile contains addresses instead of names.
 judge_bolt_pa() { # PERF2BOLT LLVM-BOLT
 	"$bts" dump -f bolt-pa --dso calls -o "$work/pa" calls.dat >/dev/null &&
 		"$1" calls -pa -p "$work/pa" -o "$work/fdata" >"$work/log" 2>&1 || return 1
@@ -972,7 +972,7 @@ calls_in_perf() { # FUNCTION
 	grep -c "=> *[0-9a-f]* $1+0x0 " "$work/text"
 }
 
-# The linker discarded a function. bts must not mistake other code at its address for the function.
+# The linker discarded a function. bts must not give this function's name to other code.
 judge_discarded() { # TRACE
 	"$bts" top --inline --by line -n 0 "$1.dat" >"$work/lines" &&
 		[ "$(grep -c '/discard\.c:' "$work/lines")" -gt 5 ] &&
@@ -1003,7 +1003,7 @@ judge_perf() {
 	done
 	"$bts" dump -f perf -o "$work/perf.data" calls.dat >/dev/null &&
 		perf_branches && [ "$(calls_in_perf fib)" -eq 615 ] || return 1
-	# The program loads a second library at the address of the first, and then the first again.
+	# The program loads a library, then another at the same address, then the first one again.
 	"$bts" dump -f perf -o "$work/perf.data" loads.dat >/dev/null &&
 		perf_branches && [ "$(calls_in_perf twice)" -eq 20 ] && [ "$(calls_in_perf thrice)" -eq 10 ]
 }
@@ -1033,8 +1033,8 @@ judge_import() {
 		head -n "$(wc -l <"$work/a")" "$work/wanted" | cmp - "$work/a"
 }
 
-# The program computes fib(12) in calls.dat, and fib(13) in calls-more.dat. In calls-more.dat, each
-# of the F(12) = 144 calls of fib(1) becomes a call of fib(2), which makes two more calls.
+# calls.dat records a program that computes fib(12). In calls-more.dat, the program computes
+# fib(13): each of the 144 calls of fib(1) becomes a call of fib(2), which makes two calls itself.
 judge_diff() {
 	"$bts" diff calls.dat calls-more.dat >"$work/text"
 	[ $? -eq 1 ] && grep -q '^calls-.*: 1 difference$' "$work/text" &&
@@ -1045,8 +1045,8 @@ judge_diff() {
 	"$bts" diff --dso calls calls.dat calls-more.dat >"$work/text"
 	[ $? -eq 1 ] && grep -q '^calls-.*: 1 difference$' "$work/text" &&
 		"$bts" diff --dso libc.so.6 calls.dat calls-more.dat >"$work/text" || return 1
-	# No branch distinguishes the failed run from the passed run, because both recursions
-	# contain the same branches.
+	# No branch distinguishes the run that failed from the run that passed, because the
+	# recursion takes the same branches in both.
 	"$bts" diff calls.dat --against calls-more.dat >"$work/text" &&
 		grep -qx '1 run passed, 1 failed' "$work/text" || return 1
 	# Runs without new branches need no memory. If all traces stayed open, 40 runs would need
@@ -1111,7 +1111,7 @@ running() {
 }
 
 # Leave out some records of entries into the kernel. The stacks in user space must be kept, and the
-# summary must count them as guessed. (If a loss discarded the stacks, the output would show
+# summary must count these stacks as guessed. (If a loss discarded the stacks, the output would show
 # running functions a second time, as if they had begun before the trace.)
 judge_ways_in() {
 	build_generate || return 1
@@ -1133,8 +1133,8 @@ judge_ways_in() {
 }
 
 # each_a_gap ENV TRACE OUT N...: for each N, copy TRACE to OUT, but leave out every Nth branch that
-# begins at an address in $work/from. If ENV is BTS_WRONG=1, change the source of these branches
-# instead. Each change must cause a gap, and OUT must have no other gaps.
+# begins at an address in $work/from. If ENV is BTS_WRONG=1, keep these branches, but change
+# where they begin. Each change must cause a gap, and OUT must have no other gaps.
 each_a_gap() {
 	env=$1
 	whole=$2
@@ -1185,9 +1185,9 @@ judge_window() {
 		csv --time "$from,$to" "$window" | cmp - "$work/undamaged"
 }
 
-# Leave out some records of forward jumps in the kernel, without a loss row. The tool must find a
+# Leave out some records of forward jumps in the kernel, but add no loss row. The tool must find a
 # gap for each of these records. (If a backward jump is missing, there may be no gap, because the
-# remaining branches may be a possible path.)
+# remaining branches may still form a valid path.)
 judge_missing() {
 	build_generate || return 1
 	"$bts" dump -f csv kernel.dat 2>/dev/null | awk -F, '
@@ -1217,7 +1217,7 @@ kinds() {
 }
 
 # Leave out some calls. The branch after a missing call is often far from the expected address, but
-# its instruction is known, so the branch must have the same kind as in the whole trace.
+# bts knows this branch's instruction. So the branch must have the same kind as in the whole trace.
 judge_far() {
 	build_generate || return 1
 	csv calls.dat | awk -F, '$9 ~ /^call/ && !seen[$5]++ { print $5 }' >"$work/from"
@@ -1231,8 +1231,8 @@ judge_far() {
 	[ "$(wc -l <"$work/theirs")" -gt 100 ] && [ ! -s "$work/ours" ]
 }
 
-# No trace may have a gap, because each straight run must match the code. While filtered.dat was
-# recorded, the hardware's buffer wrapped around. The first program of moved.dat no longer exists.
+# Only filtered.dat and moved.dat may have gaps. While filtered.dat was recorded, the hardware's
+# buffer wrapped around. While moved.dat was recorded, the first program's file was overwritten.
 judge_gaps() {
 	for trace in *.dat; do
 		case $trace in
@@ -1255,18 +1255,18 @@ kernel_changed() {
 }
 
 echo "TAP version 13"
-judge callgrind valgrind "callgrind: instructions and calls of each function of calls" \
+judge callgrind valgrind "callgrind, ./calls: instructions and calls of each function" \
 	judge_callgrind calls 12
-judge callgrind valgrind "callgrind: instructions and calls of each function of calls-O0" \
+judge callgrind valgrind "callgrind, ./calls-O0: instructions and calls of each function" \
 	judge_callgrind calls-O0 8
-judge callgrind valgrind "callgrind: instructions and calls of each function of throws" \
+judge callgrind valgrind "callgrind, ./throws: instructions and calls of each function" \
 	judge_callgrind throws
-judge lld - "a program has the same counts if linked by lld or by ld" judge_lld
+judge lld - "a program has the same counts, whether lld or ld links it" judge_lld
 judge debug objcopy "debug information by build ID" judge_debug_id
-judge debug objcopy "debug information by .gnu_debuglink, with its CRC" judge_debuglink
+judge debug objcopy "debug information through .gnu_debuglink, if the CRC matches" judge_debuglink
 judge debug xz "symbols in .gnu_debugdata" judge_debugdata
 judge nameless - "functions of a stripped program by their addresses" judge_nameless
-# If gdb is installed, libdebuginfod is also installed, because the gdb package depends on it.
+# The test needs libdebuginfod. Check for gdb, because the gdb package depends on libdebuginfod.
 judge debuginfod gdb "debug information from debuginfod" judge_debuginfod
 judge proof - "names from unverified files are marked" judge_proof
 judge plt objdump "objdump: the names of PLT stubs" judge_plt
@@ -1277,37 +1277,37 @@ judge vmlinux gcov "gcov: how often each line of a kernel ran" judge_vmlinux
 judge genhtml genhtml "genhtml opens the coverage" judge_genhtml
 judge genhtml genhtml "genhtml: functions of C++" judge_overloads
 judge drcov readelf "drcov: addresses relative to the file's first address" judge_drcov
-judge annotate callgrind_annotate "callgrind_annotate opens the dump, and prints the same sum" \
+judge annotate callgrind_annotate "callgrind_annotate prints the same sum as bts top" \
 	judge_annotate
-judge annotate - "callgrind: calls are in lines of the function" judge_call_lines
-judge order - "the order of the callgrind format depends only on the trace" judge_order
-judge folded - "folded stacks have the same sum" judge_folded
-judge flame - "the flame graph has the same sum" judge_flame
+judge annotate - "callgrind: each call's source line also has a cost in the caller" judge_call_lines
+judge order - "the order in the callgrind dump depends only on the trace" judge_order
+judge folded - "folded stacks have the same sum as bts top" judge_folded
+judge flame - "the flame graph has the same sum as bts top" judge_flame
 judge chrome - "calls in the timeline are nested" judge_chrome
 judge perfetto protoc "the same timeline in Perfetto's format" judge_perfetto
 judge json - "report --json has as many branches as the summary" judge_json
 judge stacks - "stacks after exceptions, signals and dlopen" judge_stacks
-judge tree - "the tree: parts of functions, longjmp(), callbacks, signals" judge_tree tree-c tree-c
-judge tree - "the tree: the same with branches in the kernel" judge_tree kernel-tree tree-c
-judge tree - "the tree: the same with a uprobe" judge_tree probed tree-c
-judge tree - "the tree: exceptions" judge_tree tree-cc tree-cc
-judge tree - "the tree: without branches out of the kernel" judge_filtered
+judge tree - "call tree: parts of functions, longjmp(), callbacks, signals" judge_tree tree-c tree-c
+judge tree - "call tree: not changed by branches in the kernel" judge_tree kernel-tree tree-c
+judge tree - "call tree: not changed by a uprobe" judge_tree probed tree-c
+judge tree - "call tree: exceptions" judge_tree tree-cc tree-cc
+judge tree - "call tree: a trace without branches out of the kernel" judge_filtered
 judge head - "replay --head" judge_head
-judge fibers - "the tree: several stacks" judge_tree fibers fibers
+judge fibers - "call tree: several stacks" judge_tree fibers fibers
 judge gdb gdb "gdb: the stacks in six programs" judge_gdb
 judge filters - "each filter selects the right branches" judge_filters
 judge moves - "calls of a task that moves between CPUs, if only one CPU is shown" judge_moves
 judge idle - "idle tasks of several CPUs" judge_idle
-judge bounds - "functions are not named after the bounds of sections" judge_bounds
+judge bounds - "functions do not get names such as __sched_text_start" judge_bounds
 judge tail - "the last rows of a report" judge_tail
 judge stdin - "a trace on standard input" judge_stdin
 judge window - "reading a part of a trace, with and without an index" judge_window
 judge misspelt - "names that are not in the trace" judge_misspelt
 judge graph - "graph counts the calls of fib" judge_graph
 judge graph - "top, cover and callgrind count the same calls" judge_calls
-judge graph - "top, callgrind and folded stacks count the same branches of a side" judge_sides
+judge graph - "top, callgrind and folded stacks count equally many branches per side" judge_sides
 judge names - "functions with the same name are distinguished" judge_names
-judge inline callgrind_annotate "inlined calls make the same tree as other calls" judge_inline
+judge inline callgrind_annotate "the call tree shows inlined calls like other calls" judge_inline
 judge inline - "callgrind: each callee is in the dump" judge_inline_callees
 judge inline gcov "gcov: how often each function was entered, inlined or not" judge_inline_calls
 judge inline llvm-addr2line "llvm-addr2line: the inlined functions at each branch" judge_inline_places
@@ -1330,18 +1330,18 @@ judge discarded - "discarded functions, lld" judge_discarded discard-lld
 judge untyped - "functions whose symbols have no type and no size" judge_untyped
 judge stubs - "stubs in a static program, lld" judge_stubs
 judge perf perf "perf script prints each branch of the dump" judge_perf
-judge import - "import of the dump for perf, whole and cut" judge_import
+judge import - "bts imports a whole dump and a truncated dump in perf's format" judge_import
 judge losses - "present and lost branches add up to the whole trace" judge_losses
-judge clones python3 "processes at different addresses have the same branches and calls" \
+judge clones python3 "copies of a process at other addresses have the same branches and calls" \
 	judge_clones
-judge missing - "a missing record of the kernel is a gap" judge_missing
-judge ways - "a missing entry into the kernel keeps the stack" judge_ways_in
-judge wrong - "a branch from an impossible place is a gap" judge_wrong
+judge missing - "a missing branch in the kernel is reported as a gap" judge_missing
+judge ways - "the stack is kept if an entry into the kernel is missing" judge_ways_in
+judge wrong - "a branch from an impossible place is reported as a gap" judge_wrong
 judge far - "a branch after a missing call has the right kind" judge_far
-judge gaps - "changed code of the kernel is also archived in its earlier version" kernel_changed
+judge gaps - "if the kernel changes its code, the earlier version is also archived" kernel_changed
 judge gaps - "no trace has a gap or a loss" judge_gaps
 judge lib g++ "libbts.so.0 exports what its header declares" judge_lib_exports
-judge lib objdump "libbts prints nothing, ends no program, shares no buffers" judge_lib_quiet
+judge lib objdump "libbts does not print, exit or share buffers" judge_lib_quiet
 judge lib_example valgrind "callgrind: the example of libbts counts the same calls" \
 	judge_lib_example
 judge lib g++ "libbts.py gives the same answers" judge_lib_python

@@ -10,7 +10,7 @@ import sys
 
 
 def packets(path):
-    """Yield each packet as a list of (path of a field, value)."""
+    """Yield each packet as a list of pairs (field path, value)."""
     stack, fields = [], []
     with open(path, encoding="utf-8") as file:
         for line in file:

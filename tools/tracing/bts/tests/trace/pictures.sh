@@ -130,9 +130,9 @@ flame_clicks() {
 	[ "$(grep -c 'good: ' "$work/clicks")" -eq 11 ] && ! grep -q 'bad: ' "$work/clicks"
 }
 
-# add_script <PAGE: add a script to a page of bts diff. Within main, the script clicks twice on
-# the first row that hides equal or similar code. Then the script clicks twice on the row of
-# main. After each click, the script writes the visible text into the title.
+# add_script <PAGE: add a script to a page of bts diff. In the page's section for main(), the
+# script clicks twice on the first row that hides equal or similar code. Then it clicks twice on
+# the row of main(). The title receives the text that is visible at first and after each click.
 add_script() {
 	sed 's|^</body>|<script>\
 		const seen = [], main = [...document.querySelectorAll(".pair>summary")].find(\
@@ -151,7 +151,7 @@ add_script() {
 }
 
 # The runs differ in the depth of a recursion that main starts. The page shows this difference at
-# line 8, "if (n < 2)". The title must show the effect of each click. The first two clicks unfold
+# line 8, "if (n < 2)". The page's title must show what each click did. The first two clicks unfold
 # and fold the line at which main begins. The last two clicks fold and unfold the difference.
 diff_page() {
 	"$bts" diff --html diff.html calls-more.dat calls-long.dat >"$work/said"
@@ -171,7 +171,7 @@ diff_policy() {
 		grep -q '<title>bts diff</title>' "$work/page" && grep -q '<script>' "$work/page"
 }
 
-# speedscope FORMAT FILE WORDS: open FILE in speedscope, whose page must then show WORDS.
+# speedscope FORMAT FILE WORDS: open FILE in speedscope. The page must then show WORDS.
 speedscope() {
 	"$bts" dump -f "$1" -o "$work/$2" calls-long.dat >"$work/bill" || return 1
 	printf 'speedscope.loadFileFromBase64("%s", "%s")\n' "$2" "$(base64 -w 0 "$work/$2")" \
@@ -182,7 +182,7 @@ speedscope() {
 		colours "speedscope-$1.png"
 }
 
-# Without a file, speedscope's page must not show the words for which the two tests search.
+# If no file is opened, speedscope's page must not show the WORDS that the tests above look for.
 no_file() {
 	browser "file://$work/package/dist/release/index.html" --dump-dom >"$work/page" &&
 		grep -q 'Drag and drop' "$work/page" &&
@@ -219,13 +219,13 @@ if command -v chromium >/dev/null; then
 	flame_clicks
 	result $? "the flame graph reacts to clicks and a search"
 	diff_page
-	result $? "Chromium folds the page of two runs, and the page has their sources"
+	result $? "Chromium unfolds and folds rows in a page that compares runs"
 	diff_policy
 	result $? "the page blocks other scripts"
 else
 	skip "Chromium shows the flame graph" "no chromium"
 	skip "the flame graph reacts to clicks and a search" "no chromium"
-	skip "Chromium shows the page of two runs" "no chromium"
+	skip "Chromium shows a page that compares runs" "no chromium"
 fi
 if command -v chromium >/dev/null && command -v npm >/dev/null && fetch_speedscope; then
 	speedscope folded calls.folded 'calls\.folded'
@@ -233,7 +233,7 @@ if command -v chromium >/dev/null && command -v npm >/dev/null && fetch_speedsco
 	speedscope chrome calls.json 'calls (pid [0-9]*, tid [0-9]*)'
 	result $? "speedscope opens the timeline"
 	no_file
-	result $? "without a file, speedscope's page shows no name of a file or task"
+	result $? "if no file is opened, speedscope's page shows no file or task names"
 else
 	skip "speedscope opens folded stacks and the timeline" "no chromium, npm or speedscope"
 fi

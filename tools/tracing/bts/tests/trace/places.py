@@ -14,7 +14,7 @@ from tree import entries, plain
 
 
 def own_functions(program):
-    """Return the plain names of the program's functions, except the start code before main()."""
+    """Return the plain names of the program's functions, except names with a leading underscore."""
     text = subprocess.run(["nm", "-C", "--defined-only", program], check=True, text=True,
                           capture_output=True).stdout
     names = {plain(line.split(" ", 2)[2]) for line in text.splitlines() if line[17] in "tTwW"}
@@ -33,7 +33,7 @@ def by_gdb(program, place):
 
 
 def by_trace(replay, place):
-    """Return the frames at the place, without frames that ended with a jump to another function."""
+    """Return the stack at a place, without functions that ended with a jump to another function."""
     function, nth = place.rsplit(":", 1)
     for frames in entries(replay):
         nth = int(nth) - (plain(frames[-1][1]) == function)

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Test that compilers optimize mix.c with its profile: profiles.sh make|judge DIR BTS
+# Test the profiles of bts dump with clang and llvm-bolt: profiles.sh make|judge DIR BTS
 #
 #	make	dump profiles of mix-1.dat, and use them to build mix-sampled and mix-bolted;
-#		also build other/mix from mix.c, but differently
+#		also build other/mix from mix.c, with other options
 #	judge	compare the recordings of these programs with those of mix; print KTAP
 #
 # shellcheck disable=SC2086 # options
@@ -19,7 +19,7 @@ cd "$dir" || exit 1
 # Use LLVM programs that all have the same version.
 llvm=$(llvm-config --bindir)
 
-# newest PROGRAM: print the path of PROGRAM or, as in Debian, of PROGRAM-N with the highest N.
+# newest PROGRAM: print the path of PROGRAM or, if it is missing, of the newest PROGRAM-VERSION.
 newest() {
 	command -v "$1" || find /usr/bin -name "$1-[0-9]*" | sort -V | tail -n 1
 }
@@ -48,7 +48,7 @@ make_programs() {
 	mkdir -p other && "$llvm/clang" -O2 -Wl,--build-id -o other/mix "$source"
 }
 
-# In the joint profile of two traces, each count must be the sum of the counts in the two profiles.
+# In the combined profile of two traces, each count must be the sum of the two profiles' counts.
 adds_up() {
 	dumped "$1" mix.first mix-1.dat && dumped "$1" mix.second mix-2.dat &&
 		dumped "$1" mix.both mix-1.dat mix-2.dat || return 1
@@ -77,8 +77,8 @@ all_add_up() {
 	adds_up profgen && adds_up autofdo && adds_up bolt-pa && adds_up bolt
 }
 
-# refused FORMAT: bts must refuse to combine traces of two builds, although both programs are named
-# "mix".
+# refused FORMAT: bts must refuse to combine traces of different builds, although both programs are
+# named "mix".
 refused() {
 	dumped "$1" mix.refused mix-1.dat mix-other.dat 2>mix.said && return 1
 	grep -q '^bts: add up: .*/other/mix: several builds of this file' mix.said
@@ -94,7 +94,7 @@ not_stale() {
 		! grep -qi stale mix.bolt
 }
 
-# taken PROGRAM TRACE: count the branches. In the dump, only lines of branches end with a number.
+# taken PROGRAM TRACE: count the branches. In the dump, only branch lines end with a number.
 taken() {
 	"$bts" dump -f csv --dso "$1" "$2.dat" 2>/dev/null | grep -c '[0-9]$'
 }
@@ -115,9 +115,9 @@ fi
 . "${source%/*}/../../ktap.sh"
 echo "TAP version 13"
 all_add_up
-result $? "the profile of several traces is their sum"
+result $? "the profile of two traces is the sum of their profiles"
 builds_refused
-result $? "traces of two builds are refused"
+result $? "traces of different builds are not combined"
 not_stale
 result $? "llvm-bolt reports no stale function"
 fewer mix-bolted

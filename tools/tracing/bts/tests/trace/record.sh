@@ -3,7 +3,7 @@
 #
 # Build the programs for judge.sh in DIR, and record them: record.sh DIR [BTS]
 #
-# The script needs root, and a kernel with the bts tracer. Then judge.sh compares the traces with
+# The script needs root, and a kernel with the bts tracer. Run judge.sh to compare the traces with
 # the results of valgrind, gcov and other programs. judge.sh may run on any machine on which the
 # programs take the same branches as in the recording. With BTS_RECORD=trace-cmd, stock trace-cmd
 # records one entry for each branch. With BTS_RECORD=none, the programs are only built. With
@@ -30,8 +30,8 @@ record() {
 	else
 		# shellcheck disable=SC2086 # may be empty
 		"$bts" record $side -o "$dir/$out.dat" -- "$@" >"$dir/$out.out" || [ $? -lt 125 ]
-		# The kernel cannot always read build IDs. Without build IDs in the trace, other
-		# machines need the archived files.
+		# The kernel cannot always read build IDs. If a trace has none, bts needs the
+		# archived files to read the trace on another machine.
 		case $out in
 		calls-O0-* | mix-*) return ;;	# their files do not change, or are archived already
 		esac
@@ -97,8 +97,8 @@ if [ "${BTS_BUILD_PROGS:-1}" = 1 ]; then
 	done
 	gcc -nostdlib -static -o untyped "$progs/untyped.S"
 	gcc -O1 -g -static -fuse-ld=lld -o static-lld "$progs/ifunc.c"
-	# Do not turn conditional jumps into straight code, because the profile counts the jumps'
-	# directions. Use DWARF 4, because create_llvm_prof cannot read later versions.
+	# The compiler must keep conditional jumps, because the profile counts how often each jump
+	# is taken. Use DWARF 4, because create_llvm_prof cannot read later versions.
 	jumps='-mllvm -phi-node-folding-threshold=0 -mllvm -two-entry-phi-node-folding-threshold=0
 		-mllvm -speculate-one-expensive-inst=0'
 	# shellcheck disable=SC2086 # options
@@ -123,9 +123,9 @@ for argument in '' 1 2 3; do
 done
 record mix-1 ./mix 1
 record mix-2 ./mix 2
-# judge.sh treats this program as a kernel, so its archive lacks the real kernel's code. Without
-# this code, the return from an interrupt looks like a jump. If an interrupt occurs in calls.c,
-# record the program again.
+# judge.sh treats this program as a kernel, so the trace's archive lacks the real kernel's code.
+# Without the real kernel's code, the return from an interrupt looks like a jump. If an interrupt
+# occurs in calls.c, record the program again.
 interrupted() {
 	[ -e "$dir/calls-static.dat" ] &&
 		"$bts" report --no-lines "$dir/calls-static.dat" 2>/dev/null | grep -qE \
@@ -154,7 +154,7 @@ record tree-cc ./tree-cc
 record fibers ./fibers
 record sort sh -c 'printf "%s\n" 5 3 9 1 | sort'
 record gzip sh -c 'seq 300 | gzip -c | wc -c'
-# Replace a program by another program at the same path, as a compiler does.
+# Replace a program with another program at the same path, as a compiler does.
 record moved sh -c 'cp names moving && ./moving && cp calls moving && exec ./moving 5'
 record calls-more ./calls 13
 # These programs were built by profiles.sh with the profile of the program "mix".
@@ -163,8 +163,8 @@ record_named mix-sampled ./mix-sampled 1
 record_named mix-other ./other/mix 1
 record calls-long ./calls 18
 [ "${BTS_RECORD:-bts}" = bts ] || exit 0
-# The exception of a uprobe does not return to the probed instruction, because the kernel runs a
-# copy of this instruction.
+# The exception that a uprobe raises does not return to the probed instruction, because the kernel
+# runs a copy of this instruction.
 events=/sys/kernel/tracing
 leaf=$(nm tree-c | sed -n 's/ T leaf$//p')
 echo "p:bts_leaf $dir/tree-c:0x$leaf" >"$events/uprobe_events"
@@ -180,8 +180,8 @@ record flight ./names
 side="-u --flight"
 record filtered ./calls-O0 8
 side=-u
-# During the first and the third recording, the kernel changes its code. Only the first recording
-# also contains the moment when the change is undone.
+# While kernel.dat and kernel-changed.dat are recorded, the kernel changes its code.
+# kernel-changed.dat ends before the kernel undoes the change.
 kmalloc=/sys/kernel/tracing/events/kmem/kmalloc/enable
 side=
 record kernel sh -c "echo 1 >$kmalloc; ls | sort; echo 0 >$kmalloc"

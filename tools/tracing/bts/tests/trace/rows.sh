@@ -26,7 +26,7 @@ judge_stdin() {
 		grep -q '^bts: read: standard input: not a trace' "$work/said"
 }
 
-# Print the last rows of a trace, oldest first and newest first.
+# Print the last rows of a trace in both orders: oldest first, and newest first.
 judge_tail() {
 	for option in --no-lines --json; do
 		rows report "$option" throws.dat >"$work/all"

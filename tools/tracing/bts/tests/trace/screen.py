@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Convert a terminal's screen, in the format of `tmux capture-pane -e -p`, into SVG. Reversed lines
-# have a dark background.
+# Convert a terminal's screen, in the format of `tmux capture-pane -e -p`, into SVG. Text in
+# reverse video gets a dark background.
 
 import re
 import sys
@@ -12,7 +12,7 @@ LETTER, LINE, MARGIN = 7.25, 16, 8
 
 
 def parts(line):
-    """Yield the pieces of the line, each with its attributes: reversed, bold."""
+    """Yield the pieces of the line. For each piece, yield (text, reversed, bold)."""
     reverse = bold = False
     for piece in re.split(r"(\x1b\[[0-9;]*m|\x1b\([0AB]|\x0e|\x0f)", line):
         sgr = re.fullmatch(r"\x1b\[([0-9;]*)m", piece)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Run commands of the tool. Each runs in a fork of this process, because a program with a sanitizer
- * starts slowly.
+ * Run commands of the tool. Each command runs in a fork of this process, because a program with a
+ * sanitizer starts slowly.
  *
  *	stdin:	STDOUT STDERR COMMAND ARGUMENT...	a line for each command, words separated
  *							by tabs; STDOUT and STDERR are files
- *	stdout:	status					a line, in the format of waitpid()
+ *	stdout:	status					a line for each command, as from waitpid()
  *
  * SIGALRM kills a command that runs longer than SECONDS.
  */
@@ -32,7 +32,7 @@ static void redirect(int fd, const char *path)
 	close(file);
 }
 
-/* Run a command. The first two words are the files for the command's output and messages. */
+/* Run a command. The first two words name the files for its standard output and error. */
 static void run(int argc, char **argv)
 {
 	alarm(SECONDS);

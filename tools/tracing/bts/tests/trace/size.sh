@@ -4,9 +4,9 @@
 # Read large traces with little memory: size.sh DIR BTS
 #
 # DIR contains calls.dat, which record.sh recorded. From this trace, generate.c makes traces of
-# 10,000 threads and of 10,000 processes. Each thread or process in turn takes the branches of
-# calls.dat, and none of them exits. Each command must read the new traces with at most 300 MB of
-# data in memory. Each count must be 10,000 times the count in calls.dat. Print KTAP.
+# 10,000 threads and of 10,000 processes. These run one after the other. Each takes the branches of
+# calls.dat, and does not exit. Each command must read the new traces with at most 300 MB of data in
+# memory. In bts top, each count must be 10,000 times the count for calls.dat. Print KTAP.
 
 set -u
 
@@ -22,8 +22,8 @@ many=10000
 # shellcheck source=tools/tracing/bts/tests/trace/generate.sh
 . "$progs/../generate.sh"
 
-# make NAME FIRST VARIABLE: generate a trace with $many tasks. On each CPU, each task takes the first
-# FIRST branches of calls.dat (0 means all). VARIABLE is BTS_TASKS or BTS_PROCESSES.
+# make NAME FIRST VARIABLE: generate a trace with $many tasks. On each CPU, each task takes FIRST
+# branches from the start of calls.dat (0 means all). VARIABLE is BTS_TASKS or BTS_PROCESSES.
 make() {
 	env "BTS_FIRST=$2" "$3=$many" "$work/generate" calls.dat "$work/$1.dat" $many packs zstd &&
 		ln -sfn "$dir/calls.dat.archive" "$work/$1.dat.archive"
@@ -90,9 +90,9 @@ echo "TAP version 13"
 build_generate && make threads 0 BTS_TASKS && make processes 0 BTS_PROCESSES &&
 	make threads-part 100 BTS_TASKS && make processes-part 100 BTS_PROCESSES || exit 1
 commands threads
-result $? "each command reads 10,000 threads with 300 MB"
+result $? "with 300 MB of memory, each command reads a trace of 10,000 threads"
 commands processes
-result $? "each command reads 10,000 processes with 300 MB"
+result $? "with 300 MB of memory, each command reads a trace of 10,000 processes"
 same_counts threads processes
 result $? "each count is 10,000 times the count of one task"
 same_speed

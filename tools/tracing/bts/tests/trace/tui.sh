@@ -8,7 +8,7 @@
 
 tui_nr=0
 
-# Use a new tmux server for each terminal, because tmux may find an old server that is about to end.
+# Use a new tmux server for each terminal: otherwise, tmux may connect to a server that is ending.
 term() {
 	tmux -L "bts-$$-$tui_nr" -f /dev/null "$@"
 }
@@ -50,7 +50,7 @@ differs() { # LINE
 }
 
 # tui COLUMNS ROWS TRACE [OTHER|OPTION]: run bts tui in a terminal of this size. When bts exits, the
-# terminal shows its status.
+# terminal shows the exit status.
 tui() {
 	other=${4:+"'$4'"}
 	term new-session -d -x "$1" -y "$2" \
@@ -127,7 +127,7 @@ tui_progress() {
 			shows '^ *[1-9][0-9]* %' && shows '^status 0' && ! screen | grep '%' || return 1
 		tui_end
 	done
-	# If rows are printed on the terminal, the percentage must not be shown.
+	# If rows are printed on the terminal, the screen must show no percentage.
 	term new-session -d -x 80 -y 10 "'$bts' replay -D 4 '$work/long.dat'; echo status \$?; read -r end" &&
 		shows '^status 0' && ! screen | grep '%'
 }
@@ -147,7 +147,7 @@ tui_differences() {
 	tui 100 30 calls.dat && press d && shows 'bts tui A B compares two traces'
 }
 
-# The difference must follow the twelfth line with a call of fib.
+# The difference must follow the last of the twelve lines that show calls to fib.
 difference_in_fib() {
 	screen | grep -B 1 '# difference 1: fib+' | head -n 1 | grep -q -e '- fib$' &&
 		[ "$(screen | sed -n '/# difference 1/q; p' | grep -c -e '- fib$')" -eq 12 ]

@@ -26,7 +26,7 @@ import addr2line
 
 NAMESPACE = "fs/namespace.c"
 
-# For each system call: the expected error, and the file and the text of each possible check.
+# For each system call: the expected error, and the file and text of each check that may refuse it.
 CHECKS = {
     "lseek": ("EINVAL", [("fs/read_write.c", "if (whence <= SEEK_MAX) {")]),
     "pipe2": ("EINVAL", [("fs/pipe.c", "if (flags & ~(O_CLOEXEC | O_NONBLOCK")]),
@@ -61,8 +61,8 @@ SLAB = [("mm/failslab.c", "return should_fail_ex(&failslab.attr, s->object_size,
         ("mm/slub.c", "if (unlikely(should_failslab(s, flags)))")]
 FUNCTION = ("kernel/fail_function.c", "if (should_fail(&fei_fault_attr, 1)) {")
 
-# For each system call: the expected error, the file and the text of each possible check, the
-# failing function and its return value.
+# For each system call: the expected error, the file and text of each check that may refuse it, the
+# function that fails, and the return value of this function.
 INJECTED = {
     "eventfd2": ("ENOMEM", [("fs/eventfd.c", "if (!ctx)"), *SLAB]),
     "timer_create": ("EAGAIN", [("kernel/time/posix-timers.c", "if (unlikely(!new_timer))"),
@@ -79,9 +79,9 @@ INJECTED = {
     "setpriority": ("EACCES", [FUNCTION], "__x64_sys_setpriority", "0xfffffffffffffff3"),
 }
 
-# The first row must be a correct check for at least this fraction of the calls.
+# For at least this fraction of the calls, the first row must name one of the listed checks.
 FIRST_WANTED = 18 / 20
-# With --alone, one of the first three rows must be a correct check for at least this fraction.
+# With --alone, one of the first three rows must name such a check for at least this fraction.
 THREE_WANTED = 14 / 20
 
 
@@ -120,8 +120,8 @@ def text(reason):
 
 
 def judge(what, where, bts, options, linux, cases, rows, part):
-    """Report whether enough cases have a correct check in their first `rows` rows. `part` is the
-    required fraction of `cases`."""
+    """Report whether, in enough cases, one of the first `rows` rows names a listed check. `part` is
+    the required fraction of `cases`."""
     good = 0
     wanted = math.ceil(part * len(cases))
     for name, (error, checks, *_) in cases.items():
@@ -139,7 +139,7 @@ def judge(what, where, bts, options, linux, cases, rows, part):
 
 
 def functions_of(vmlinux):
-    """Map the names of functions to their addresses, without names that occur several times."""
+    """Map symbol names to addresses. Leave out names that occur several times."""
     said = subprocess.run(["nm", vmlinux], stdout=subprocess.PIPE, text=True, check=True).stdout
     symbols = [line.split() for line in said.splitlines()]
     times = collections.Counter(name for _, _, name in symbols)

@@ -23,7 +23,7 @@ echo 0 > $debug/failslab/verbose
 echo 0 > $debug/fail_function/verbose
 echo N > $debug/failslab/ignore-gfp-wait
 
-# inject FUNCTION VALUE: if the kernel injects a fault into FUNCTION, FUNCTION must return VALUE.
+# inject FUNCTION VALUE: make FUNCTION return VALUE when the kernel injects a fault into it.
 inject() {
 	echo "$1" > $debug/fail_function/inject
 	echo "$2" > "$debug/fail_function/$1/retval"

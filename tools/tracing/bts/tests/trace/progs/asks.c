@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Wait for the test, make a few system calls, report the end, and wait again. The emulator logs
- * each instruction between the two waits.
+ * Wait for the test, make a few system calls, report that they are done, and wait again. The
+ * emulator logs each instruction between the two waits.
  */
 #include <fcntl.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
  * A small JIT compiler that writes perf's jitdump. The program generates code at run time, in a
  * memfd that is mapped twice. The names and the bytes of the code are in jit-PID.dump. The program
  * maps this file, so that a tracer notices it. The second function calls the first function twice.
- * The dump also contains two older functions, at addresses that these two functions now use.
+ * The dump also contains two older functions, which overlap these two functions in memory.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -27,12 +27,12 @@ struct load {
 
 /* mov %edi, %eax; 1: dec %edi; jnz 1b; ret */
 static const unsigned char inner[] = { 0x89, 0xf8, 0xff, 0xcf, 0x75, 0xfc, 0xc3 };
-/* push %rdi; call inner; pop %rdi; call inner; ret. This code is 16 bytes after inner. */
+/* push %rdi; call inner; pop %rdi; call inner; ret. This code starts at inner + 16. */
 static const unsigned char outer[] = {
 	0x57, 0xe8, 0xea, 0xff, 0xff, 0xff, 0x5f, 0xe8, 0xe4, 0xff, 0xff, 0xff, 0xc3,
 };
 
-/* The code of an older function, which begins 8 bytes after inner. */
+/* An older function, whose code started at inner + 8. */
 static const unsigned char older[24];
 
 static void put(int fd, const char *name, void *addr, const void *code, size_t size)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Load a library, call its function, unload it, and do the same with the next library. Then fork,
- * and execute another program.
+ * Load each LIBRARY, call its FUNCTION, and unload the library. Then fork, and execute another
+ * program.
  *
  *	loads LIBRARY FUNCTION [LIBRARY FUNCTION]...
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Call overloads; two static functions with the same name, one of them in names-more.cc; functions
- * whose names are mangled like the names of Rust functions; a function with two names; and a copy
- * and a part of a function, as compilers make them.
+ * Call overloads, two static functions with the same name (one of them in names-more.cc), functions
+ * whose names are mangled like the names of Rust functions, a function with two names, and
+ * functions whose names end with .constprop.0 and .isra.0.
  */
 #include <cstdio>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Load a library, call it, unload it, and do the same with another library at the same address. */
+/* Load a library, use it, unload it, and do the same with another library at the same address. */
 #include <dlfcn.h>
 #include <stdio.h>
 

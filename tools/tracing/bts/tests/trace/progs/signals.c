@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Use a handler on its own stack, siglongjmp() out of a handler, and longjmp() over frames. */
+/* Run a handler on its own stack, leave a handler by siglongjmp(), skip frames by longjmp(). */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>

@@ -4,10 +4,10 @@
  * address of each entered function, in order.
  *
  * The depth is computed from the addresses of frames. When a function is entered, all frames at
- * lower addresses have ended. So after longjmp() or an exception, no call of
- * __cyg_profile_func_exit() is needed. After a return, such a call is needed, because the next
- * function's frame may be at a lower address than the frame that ended. A program with several
- * stacks puts them one after another at told_stacks, with TOLD_STACK bytes each.
+ * lower addresses have ended. So longjmp() and exceptions may skip __cyg_profile_func_exit(). After
+ * a return, __cyg_profile_func_exit() is needed, because the next function's frame may be at a
+ * lower address than the frame that ended. If a program has several stacks, the stacks lie one
+ * after another at told_stacks, with TOLD_STACK bytes each.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static unsigned int forget(uintptr_t frame)
 
 void __cyg_profile_func_enter(void *function, void *site)
 {
-	/* This function's frame begins with the address of the caller's frame. */
+	/* This function's frame pointer points to the saved frame pointer of the caller. */
 	uintptr_t frame = *(uintptr_t *)__builtin_frame_address(0);
 	unsigned int stack = forget(frame);
 

@@ -14,8 +14,8 @@ import (
 // goroutines.
 var lines []string
 
-// Record the caller's name and depth. The depth is the number of the program's functions on
-// the stack.
+// Record the name and depth of the caller. The depth is the number of main.* functions on the
+// stack.
 func enter() {
 	pcs := make([]uintptr, 200)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])

@@ -128,7 +128,7 @@ void on_segv(int sig, siginfo_t *info, void *context)
 	leaf(sig);
 	if (leaving)
 		siglongjmp(out, 1);
-	/* Continue after the faulting instruction, which has three bytes. */
+	/* Continue after the faulting instruction, which is three bytes long. */
 	uc->uc_mcontext.gregs[REG_RIP] += 3;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Throw exceptions through six frames with destructors, catch exceptions in a recursion, throw
- * them again, and throw types that the innermost frames do not catch. Throw in a constructor.
+ * Throw exceptions through six frames, some with destructors. Catch and rethrow exceptions in
+ * recursive functions. Throw types that the innermost frames do not catch. Throw in a constructor.
  */
 static volatile int total;
 
@@ -73,7 +73,7 @@ int recurse(int level)
 	}
 }
 
-/* Each level catches the exception, and throws it again. */
+/* Levels 1 and 2 catch the exception and rethrow it. Level 3 only catches it. */
 int ladder(int n)
 {
 	if (n == 0)

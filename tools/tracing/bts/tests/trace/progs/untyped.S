@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Functions whose symbols have neither type nor size, as NASM makes them. */
+/* Functions whose symbols have neither type nor size, like the symbols that NASM makes. */
 	.globl	_start, first, second
 	.text
 _start:

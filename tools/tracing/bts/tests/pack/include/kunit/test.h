@@ -47,7 +47,7 @@ static inline void *kunit_kzalloc(struct kunit *test, size_t size, int gfp)
 	return calloc(1, size);
 }
 
-/* The first failure ends a test case, because hundreds of equal failures add no information. */
+/* The first failure ends a test case, because hundreds of identical failures add no information. */
 static inline void __attribute__((noreturn, format(printf, 2, 3)))
 kunit_fail(struct kunit *test, const char *fmt, ...)
 {
