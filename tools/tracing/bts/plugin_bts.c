@@ -10,7 +10,7 @@
  *	prog-52 [000]    15.241435: bts_pack:   entry_SYSCALL_64+0x46 -> do_syscall_64+0x0
  *
  * For each pack, trace-cmd prints the columns for task, CPU and time once, before it calls the
- * plugin. The plugin repeats these columns, including the time, in the pack's other rows.
+ * plugin. The plugin repeats these columns in each further row of the pack.
  *
  * With the option "bts:lost", the plugin prints a row before a pack if branches are missing between
  * this pack and the CPU's previous pack. The sequence numbers of the packs show how many branches
@@ -18,8 +18,8 @@
  * of one ring buffer in order. trace-cmd report passes all entries in order only if it reads a
  * single instance without a filter. KernelShark never passes all entries in order.
  *
- * If an entry ends before its last field, the entry is damaged. The plugin also checks bts_branch
- * entries for this damage, because libtraceevent would read past the end of a damaged entry.
+ * A damaged entry may end before its last field. The plugin also checks the size of bts_branch
+ * entries, because libtraceevent would read past the end of such an entry.
  */
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ struct tep_plugin_option TEP_PLUGIN_OPTIONS[] = {
 
 static struct bts_decoder decoder;
 
-/* For each CPU, the expected sequence number of the next branch, plus 1; 0 if unknown. */
+/* For each CPU, 1 + the expected sequence number of the next branch, or 0 if unknown. */
 static unsigned long long plugin_next[PLUGIN_CPUS];
 
 static bool plugin_shows_lost(void)
@@ -67,7 +67,7 @@ static bool plugin_is_whole(struct trace_seq *s, struct tep_event *event,
 	return true;
 }
 
-/* Return a copy of the printed part of the current row. The caller frees the copy. */
+/* Return a copy of the text that the current row contains so far. The caller frees the copy. */
 static char *plugin_columns(struct trace_seq *s)
 {
 	unsigned int begin = s->len;
@@ -124,7 +124,7 @@ static void plugin_put_rows(struct trace_seq *s, struct tep_handle *tep, const c
 			 decoder.left);
 }
 
-/* Packs of the first tracer versions lack the field "format". Their format is BTS_PACK_FORMAT. */
+/* The first versions of the tracer wrote packs of BTS_PACK_FORMAT, without a field "format". */
 static unsigned int plugin_format(struct tep_event *event, struct tep_record *record)
 {
 	unsigned long long format;

@@ -13,18 +13,18 @@
  *		fprintf(stderr, "%s\n", bts_error(trace));
  *	bts_close(trace);
  *
- * bts_run() reads the trace once, and calls the program's callbacks for each branch, for each row
- * between branches, and at the beginning and end of each call. The branches of a task are reported
- * in the order of execution, even if the task ran on several CPUs. The branches of different tasks
- * are reported in the order of their times.
+ * bts_run() reads the trace once, and calls the program's callbacks for each branch, for each other
+ * row of the trace, and at the beginning and end of each function call. The branches of a task are
+ * reported in the order of execution, even if the task ran on several CPUs. The branches of
+ * different tasks are reported in the order of their times.
  *
  * Errors: A function that can fail returns 0 or a negative errno value. bts_error() describes the
- * first failure. The library never prints a message or ends the program. If memory runs out, the
- * function returns -ENOMEM and may leak memory. After that, the program can only close the trace.
+ * first failure. The library never prints a message or ends the program. A function that runs
+ * out of memory returns -ENOMEM and may leak memory. The program can then only close the trace.
  *
  * Threads: Several threads may use different traces at the same time, but not the same trace. The
- * callbacks run in the thread that called bts_run(). Callbacks may call the functions below that
- * return names, lines, tasks and frames of the trace.
+ * callbacks run in the thread that called bts_run(). Callbacks may look up names, lines, tasks and
+ * frames of the trace with the functions below.
  *
  * Versions: Later versions may add constants to the enums, and members at the ends of the
  * structures. Therefore, a program must not create these structures itself, except struct
@@ -99,8 +99,8 @@ struct bts_place {
 /*
  * Flags of a struct bts_branch. GAP: No path leads from @start to @from. NO_CODE: The code is
  * unknown. HEAD: The trace does not show the straight run before @from. END: The straight run ends
- * without a branch, because the kernel does not return to the interrupted code. END is set only for
- * a bts_total_fn.
+ * without a branch, because the kernel does not return to the interrupted code. Only a bts_total_fn
+ * gets branches with END.
  */
 #define BTS_BRANCH_GAP		1
 #define BTS_BRANCH_NO_CODE	2
@@ -109,7 +109,7 @@ struct bts_place {
 
 /**
  * struct bts_branch - a branch, and the straight run (code without a taken branch) before it
- * @time:	time in nanoseconds of the trace's clock; 0 in a bts_total_fn
+ * @time:	time of the trace's clock, in nanoseconds; 0 in a bts_total_fn
  * @start:	beginning of the straight run (@to of the previous branch), or @from if unknown
  * @from:	the branch instruction; for an interrupt, the instruction that was not executed
  * @to:		the instruction to which the branch leads
@@ -135,16 +135,16 @@ struct bts_branch {
 };
 
 /**
- * enum bts_row_type - the type of a row between branches
+ * enum bts_row_type - the type of a row that is not a branch
  * @BTS_ROW_LOST:	branches were lost
- * @BTS_ROW_GAP:	branches of this task may be missing, because no path leads from the
- *			previous branch to the next, or because the CPU lost branches
+ * @BTS_ROW_GAP:	branches of this task may be missing: no path leads from the previous
+ *			branch to the next, or the CPU lost branches
  * @BTS_ROW_DEPARTS:	the task leaves its CPU
  * @BTS_ROW_ARRIVES:	the task begins to run on a CPU
  * @BTS_ROW_MAP:	the process maps code
  * @BTS_ROW_EVENT:	any other event
- * @BTS_ROW_SIGNAL:	a signal handler begins, in a trace without branches into the kernel
- * @BTS_ROW_SIGRETURN:	a signal handler ends, in a trace without branches into the kernel
+ * @BTS_ROW_SIGNAL:	a signal handler begins; only in a trace without branches into the kernel
+ * @BTS_ROW_SIGRETURN:	a signal handler ends; only in a trace without branches into the kernel
  */
 enum bts_row_type {
 	BTS_ROW_LOST,
@@ -161,9 +161,9 @@ enum bts_row_type {
  * struct bts_row - a row that is not a branch
  * @type:	type of the row
  * @cpu:	CPU
- * @time:	time in nanoseconds of the trace's clock
+ * @time:	time of the trace's clock, in nanoseconds
  * @count:	number of lost branches; 0 if unknown
- * @ended:	the task leaves its CPU because the task ends
+ * @ended:	true if the task leaves its CPU because the task ends
  * @text:	the row as bts report(1) prints it
  */
 struct bts_row {
@@ -179,7 +179,7 @@ struct bts_row {
  * enum bts_frame_kind - how a function was entered
  * @BTS_FRAME_ROOT:	before the trace began, or unknown
  * @BTS_FRAME_CALL:	by a call
- * @BTS_FRAME_TAIL:	by a jump, so the function returns to the caller of the next outer frame
+ * @BTS_FRAME_TAIL:	by a jump, so the function's return also ends the next outer frame
  * @BTS_FRAME_SYSCALL:	by a system call
  * @BTS_FRAME_INTERRUPT: by an interrupt or exception
  * @BTS_FRAME_SIGNAL:	by a return from the kernel into a signal handler
@@ -202,14 +202,14 @@ enum bts_frame_kind {
  * @sym:	function
  * @kind:	how the function was entered
  * @depth:	number of outer frames on the same stack
- * @stack:	number of the task's stack; most tasks have only stack 0. If a later branch shows
- *		that a guess was wrong, unfinished calls move to another stack, without a callback
+ * @stack:	index of a stack of the task; most tasks have only stack 0. If a guessed stack is
+ *		wrong, unfinished calls may later move to another stack; no callback reports this
  * @time:	when the function was entered
  * @ret:	address to which the function returns; 0 if unknown
  * @insns:	number of instructions executed on this stack since the function was entered,
  *		including callees
  * @branches:	number of branches since the function was entered, counted like @insns
- * @unfinished:	the frame ends because the task or the trace ends
+ * @unfinished:	true if the frame ends because the task or the trace ends
  * @user:	value that the program stored for this call; initially NULL
  */
 struct bts_frame {
@@ -252,12 +252,12 @@ typedef int (*bts_branch_fn)(void *ctx, const struct bts_task *task, struct bts_
 /* @task is NULL if the row concerns a CPU and not a task. */
 typedef int (*bts_row_fn)(void *ctx, const struct bts_task *task, const struct bts_row *row);
 typedef int (*bts_frame_fn)(void *ctx, const struct bts_task *task, struct bts_frame *frame);
-/* The task continues on stack number @stack. @guessed: this stack is a guess. */
+/* The task continues on stack number @stack. @guessed: true if this stack is a guess. */
 typedef int (*bts_stack_fn)(void *ctx, const struct bts_task *task, unsigned int stack,
 			    bool guessed);
 /* bts_run() has read @done of @total bytes of the trace. This callback cannot end bts_run(). */
 typedef void (*bts_progress_fn)(void *ctx, uint64_t done, uint64_t total);
-/* @branch->count is the total number of executions. This callback cannot end bts_run(). */
+/* @branch->count is the branch's total number of executions. This callback cannot end bts_run(). */
 typedef void (*bts_total_fn)(void *ctx, struct bts_branch *branch);
 
 /* --- Traces ------------------------------------------------------------------------- */
@@ -308,14 +308,14 @@ int bts_set(struct bts_trace *trace, const char *name, const char *value);
 void bts_on_branch(struct bts_trace *trace, bts_branch_fn fn);
 
 /**
- * bts_on_total - set the callback for the total count of each straight run with its branch
+ * bts_on_total - set the callback for the total count of each branch and its straight run
  * @trace:	the trace
  * @fn:		callback, or NULL; called at the end of bts_run(). If the trace contains very many
  *		different branches, the callback is also called earlier, and may be called several
  *		times for the same addresses. After each call, the library sets the branch's @user
  *		to NULL
  *
- * If this is the only callback, bts_run() is faster, because it only counts the branches.
+ * If this is the only callback, bts_run() is faster, because bts_run() then only counts branches.
  */
 void bts_on_total(struct bts_trace *trace, bts_total_fn fn);
 
@@ -336,14 +336,14 @@ void bts_on_row(struct bts_trace *trace, bts_row_fn fn);
 void bts_on_call(struct bts_trace *trace, bts_frame_fn fn);
 
 /**
- * bts_on_return - set the callback for each end of a traced function
+ * bts_on_return - set the callback for the end of each call of a traced function
  * @trace:	the trace
  * @fn:		callback, or NULL; called while the frame is still the innermost frame
  */
 void bts_on_return(struct bts_trace *trace, bts_frame_fn fn);
 
 /**
- * bts_on_stack - set the callback for each change and each guess of a task's stack
+ * bts_on_stack - set the callback for each stack switch of a task, and for each guessed stack
  * @trace:	the trace
  * @fn:		callback, or NULL
  */
@@ -462,7 +462,7 @@ void bts_find(struct bts_trace *trace, const struct bts_task *task, uint64_t add
 	      struct bts_place *place);
 
 /**
- * bts_place_text - convert a place to "function+0x12", "libfoo.so+0x1234" or its address
+ * bts_place_text - convert a place to "function+0x12", "libfoo.so+0x1234" or an address
  * @place:	the place
  * @buffer:	where to store the string, with its terminating 0 byte
  * @size:	size of the buffer
@@ -487,8 +487,8 @@ int bts_line(struct bts_trace *trace, const struct bts_place *place, const char 
  * bts_inlined - find a function that is inlined at a place
  * @trace:	the trace
  * @place:	the place
- * @depth:	0 for the outermost inlined function, 1 for the function that is inlined in it, and
- *		so on
+ * @depth:	0 for the outermost inlined function, 1 for the next inner inlined function, and so
+ *		on
  *
  * Return: the inlined function; NULL if no function is inlined at this depth, or if memory runs
  * out.
@@ -509,7 +509,7 @@ const char *bts_kind_name(enum bts_kind kind);
  * @sym:	the function
  *
  * Return: the name in the source; "[libfoo.so]" for code without a symbol. If several functions in
- * the file have the same name, the library usually adds arguments, a source file or an address.
+ * the file have the same name, the name usually includes arguments, a source file or an address.
  */
 const char *bts_sym_name(const struct bts_sym *sym);
 

@@ -39,7 +39,7 @@ class Kind(enum.IntEnum):
 
 
 class RowType(enum.IntEnum):
-    """Types of rows between branches: enum bts_row_type."""
+    """Types of rows that are not branches: enum bts_row_type."""
 
     LOST, GAP, DEPARTS, ARRIVES, MAP, EVENT, SIGNAL, SIGRETURN = range(8)
 
@@ -95,7 +95,7 @@ class Sym(_Handle):
         return _lib.bts_sym_addr(self)
 
     def matches(self, name):
-        """Report whether name is a name of the function, or a pattern that matches a name."""
+        """Report whether one of the function's names is `name`, or matches the pattern `name`."""
         return _lib.bts_sym_is(self, os.fsencode(name))
 
 
@@ -162,7 +162,7 @@ class Frame(ctypes.Structure):
 
 
 class Totals(ctypes.Structure):
-    """Counts of the contents and the losses of a trace."""
+    """The totals of a trace, including its losses."""
 
     _fields_ = [(name, c_uint64) for name in (
         "branches", "tasks", "switches", "lost", "losses", "gaps", "no_code", "guessed")]
@@ -219,7 +219,7 @@ _STOP = 1
 
 
 def _copy(pointer):
-    """Copy a structure of the library, because the library reuses its memory."""
+    """Copy a structure of the library, because the library reuses the structure's memory."""
     what = pointer.contents
     copy = type(what).from_buffer_copy(what)
     if isinstance(what, Row):
@@ -308,7 +308,7 @@ class Trace:
     def _run(self):
         thread, hook = threading.get_ident(), sys.unraisablehook
 
-        # Ctrl-C may raise KeyboardInterrupt just before _call() can catch it.
+        # If Ctrl-C raises KeyboardInterrupt before _call() can catch it, ctypes calls this hook.
         def unraisable(what):
             if threading.get_ident() != thread:
                 hook(what)

@@ -21,13 +21,13 @@ static const struct subcommand {
 } commands[] = {
 	{ "check",	cmd_check,	"report what can be recorded here, and what is missing" },
 	{ "record",	cmd_record,	"record the branches of a command, PIDs or all tasks" },
-	{ "import",	cmd_import,	"convert a perf.data file with branches into a trace" },
+	{ "import",	cmd_import,	"convert the branches in a perf.data file into a trace" },
 	{ "restore",	cmd_restore,	"complete the trace of a recording that was killed" },
 	{ "info",	cmd_info,	"print origin, options, branches and losses of a trace" },
 	{ "report",	cmd_report,	"print a row for each branch, with symbols and lines" },
 	{ "replay",	cmd_replay,	"print the call tree, with instructions and branches" },
 	{ "top",	cmd_top,	"rank functions, edges, loops or lines by instructions" },
-	{ "graph",	cmd_graph,	"print callers and callees of a function with counts" },
+	{ "graph",	cmd_graph,	"print callers and callees of a function, with counts" },
 	{ "cover",	cmd_cover,	"report which lines and branches ran: lcov, drcov, PCs" },
 	{ "dump",	cmd_dump,	"convert a trace: flame graphs, profiles, timelines" },
 	{ "diff",	cmd_diff,	"find where two runs differ" },
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 		return msg_misuse(NULL, "%s: no such command", argv[1]);
 	if (command->run != cmd_tui)
 		terminal_guard();
-	/* getopt() begins its messages with argv[0]. This string becomes the command's argv[0]. */
+	/* The command gets this as argv[0], with which getopt() begins its messages. */
 	argv[1] = mem_format("bts %s", command->name);
 	if (command->run == cmd_record)
 		failure = RECORD_FAILED;

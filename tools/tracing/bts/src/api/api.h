@@ -42,7 +42,7 @@ struct bts_trace {
 };
 
 /*
- * trace.c: call @run with mem_try(), unless memory ran out earlier. Return -ENOMEM if memory ran
+ * trace.c: call @run through mem_try(), unless memory ran out earlier. Return -ENOMEM if memory ran
  * out, otherwise 0.
  */
 int api_try(struct bts_trace *trace, void (*run)(void *arg), void *arg);

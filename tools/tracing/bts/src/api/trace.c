@@ -2,8 +2,8 @@
 /*
  * libbts: open, filter and close a trace, and return its errors and totals.
  *
- * Functions that may allocate memory are called with api_try(). If memory runs out, api_try()
- * stores this error in the trace, and the program can then only close the trace.
+ * Functions that may allocate memory are called through api_try(). If memory runs out, api_try()
+ * stores an error in the trace, and the program can then only close the trace.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * can then be read on another machine, or after the programs have changed.
  *
  * The pipeline (flow/pipeline.h) reads the trace, loads the programs and libraries, and checks
- * whether each file is provably the recorded one. The header symbols/archive.h lists the files of
- * an archive.
+ * whether each file is provably the file that was recorded. The header symbols/archive.h lists the
+ * files of an archive.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -127,7 +127,7 @@ static void put_object(struct archived *all, const struct object *object, int64_
 		put_dump(all, object, ended);
 		return;
 	}
-	/* A malicious path in the trace must not lead out of the archive. */
+	/* A malicious path in the trace must not lead outside the archive. */
 	if (!object->file || object->proof != OBJECT_PROVEN || strstr(object->path, "/../")) {
 		msg_warn("%s: not archived, because the file %s", object->path, why[object->proof]);
 		all->missing++;
@@ -157,7 +157,7 @@ static void put_tasks(const struct archived *all, const struct pipe *pipe)
 {
 	struct names names = {};
 
-	/* Never replace an archived vDSO, because this machine's vDSO may differ. */
+	/* Keep a vDSO that is already archived: this machine's vDSO may be a different one. */
 	if (!archive_has(all->trace, "vdso.so")) {
 		for (const struct task *task = pipe->tasks; task; task = task->list_next)
 			if (task->pid > 0)
@@ -175,7 +175,7 @@ static int run(const char *trace, bool verbose)
 
 	if (!pipe_open(&pipe, trace, &options))
 		return STATUS_FAILURE;
-	/* Create the archive first, so that a failure is reported once and not for each file. */
+	/* Create the directory now, so that a failure is reported once and not for each file. */
 	if (!archive_make(trace)) {
 		pipe_close(&pipe);
 		return STATUS_FAILURE;

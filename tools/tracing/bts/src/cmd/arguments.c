@@ -20,7 +20,7 @@ const char options_help[] =
 	"  --time FROM,TO     only branches in this period, in seconds; FROM or TO may be empty\n"
 	"  -u, --user         only branches that begin or end in user space\n"
 	"  -k, --kernel       only branches that begin or end in the kernel\n"
-	"  --dso NAME         only branches that begin or end in this file, or in [kernel]\n"
+	"  --dso NAME         only branches that begin or end in this file ([kernel]: the kernel)\n"
 	"  --from WHERE       only branches that begin in this function, or at this address\n"
 	"  --to WHERE         only branches that end in this function, or at this address\n"
 	"  --head N           only the first N rows\n"
@@ -46,7 +46,7 @@ static bool set_filter(struct options *o, const char *name, const char *value)
 
 #define FILTERS	"i:uk"
 
-/* Values for getopt_long(). The commands' own options have smaller values. */
+/* getopt_long() returns these values for common options. Other options have smaller values. */
 enum { OPTION_FILTER = 0x10000, OPTION_HEAD };
 
 static const struct option common[] = {

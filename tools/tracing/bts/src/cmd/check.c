@@ -36,7 +36,7 @@ static const char usage[] =
 "is 0 if branches can be recorded.\n"
 "\n"
 "      --probe   record a program whose branches are known, and print a report about\n"
-"                the result that you can send in\n"
+"                the result that you can send to the developers\n"
 "      --json    print one JSON object per line\n"
 "  -h, --help    this text\n";
 
@@ -174,7 +174,7 @@ static void check_flags(struct check *check)
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
 		if (has_flag(check, wanted[i].flag))
 			continue;
-		bad(check, "flags", "%s is missing in /proc/cpuinfo: %s", wanted[i].flag,
+		bad(check, "flags", "%s is missing from /proc/cpuinfo: %s", wanted[i].flag,
 		    wanted[i].words);
 		missing = true;
 	}
@@ -186,7 +186,7 @@ static void check_flags(struct check *check)
 		     "no ds_cpl: bts-cpl-filter has no effect; the tracer filters instead");
 }
 
-/* Report errata of BTS (Nehalem to Ivy Bridge), and ask for reports about CPUs with FRED. */
+/* Print errata of BTS (Nehalem to Ivy Bridge). With FRED, ask the user whether BTS works. */
 static void check_errata(struct check *check)
 {
 	static const unsigned char models[] = {
@@ -265,7 +265,7 @@ static void check_options(const struct check *check, const char *root)
 	} wanted[] = {
 		{ "bts-block",	"tasks cannot wait until the ring buffer has room" },
 		{ "bts-sched",	"task switches are not shown" },
-		{ "bts-map",	"user addresses cannot be resolved later" },
+		{ "bts-map",	"user addresses cannot be resolved after the recording" },
 		{ "bts-pack",	"a branch takes 28 bytes of the ring buffer instead of 2" },
 	};
 	struct utsname uts;
@@ -281,8 +281,8 @@ static void check_options(const struct check *check, const char *root)
 	}
 	uname(&uts);
 	if (strstr(uts.version, "PREEMPT_RT"))
-		note(check, "kernel", "it has PREEMPT_RT, so bts-map is refused: user addresses "
-		     "cannot be resolved later");
+		note(check, "kernel", "PREEMPT_RT: the kernel refuses bts-map, so user addresses "
+		     "cannot be resolved after the recording");
 	if (access("/proc/kcore", F_OK))
 		note(check, "kernel", "no /proc/kcore: the kernel's code is not saved with a "
 		     "trace; build the kernel with CONFIG_PROC_KCORE=y");
@@ -313,7 +313,7 @@ static void check_perf(struct check *check)
 		     "kernel.perf_event_paranoid is %lld)", paranoid);
 	free(why);
 	if (!perf_events_try(BACKEND_INTEL_BTS))
-		good(check, "perf", "records both sides, for this user (--backend intel_bts)");
+		good(check, "perf", "this user can record both sides (--backend intel_bts)");
 }
 
 /* If neither the tracer nor perf can record, bts record uses the emulated machine. */
@@ -330,7 +330,7 @@ static void check_vm(struct check *check)
 	free(run);
 }
 
-/* List the instances that use the tracer. These instances do not prevent a new recording. */
+/* List the instances that use the tracer. Several instances can use it at the same time. */
 static void check_users(const struct check *check, const char *root)
 {
 	char *dir = mem_format("%s/instances", root);
@@ -436,7 +436,7 @@ static void conclude(struct check *check, bool with_probe)
 	else if (perf_only)
 		puts("\nUser-space branches can be recorded here, with perf. Some may be lost.");
 	else if (vm_only)
-		puts("\nBranches can be recorded here if commands run in the emulated machine.");
+		puts("\nBranches can be recorded here, but only in the emulated machine.");
 	else if (check->failed)
 		puts("\nBranches cannot be recorded here; the lines with NO say why.");
 	else if (with_probe)

@@ -38,8 +38,8 @@ int cmd_tui(int argc, char **argv);
 int cmd_archive(int argc, char **argv);
 
 /*
- * complete.c: for each option of a command, print a line with its name, argument and help. If
- * @option is not NULL, print only the kind of the argument that must follow @option.
+ * complete.c: print one line for each option of a command: the option's name, argument and help.
+ * If @option is not NULL, print only the kind of the argument that must follow @option.
  */
 int complete_options(int (*run)(int argc, char **argv), const char *option);
 

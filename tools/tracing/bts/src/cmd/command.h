@@ -16,10 +16,10 @@
 /**
  * struct command - a command that reads a trace
  * @usage:	the text of the help, without the common options
- * @print_usage: prints the whole help, in place of @usage, or NULL
+ * @print_usage: prints the whole help. If NULL, @usage and the common options are printed
  * @shorts:	the command's options for getopt_long(), including -h
  * @longs:	the long forms of these options, including --help
- * @option:	handles an option, with its value in optarg. Returns STATUS_OK, or prints a message
+ * @option:	handles an option, whose value is in optarg. Returns STATUS_OK, or prints a message
  *		and returns STATUS_MISUSE. NULL if the command has no options
  * @rows:	the output is a list of rows, so the option --head is accepted
  * @operands:	handles the operands, beginning with argv[optind]. Returns the same values as

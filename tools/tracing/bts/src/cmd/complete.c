@@ -13,7 +13,7 @@
  * The second column of the output contains the kind of the option's argument (FILE, DIR, USER, PID,
  * EVENT ...), or a list of the valid values. If the option has no argument, the column is empty.
  *
- * For a word that the user has typed, print only this column. A word may bundle several options:
+ * For a word that the user has typed, print only the second column. A word may bundle options:
  *
  *	-o, --output, -uo	-> FILE
  *	-u			-> nothing, because -u has no argument
@@ -28,7 +28,7 @@
 #include "lib/msg.h"
 #include "cmd.h"
 
-/* The values of options whose help text contains no list that can be parsed. */
+/* Options whose values cannot be parsed from the help text. */
 static const struct {
 	const char	*option;
 	const char	*values;
@@ -60,12 +60,12 @@ static void add(struct list *l, const char *name, const char *argument, const ch
 
 		if (strcmp(o->name, name))
 			continue;
-		/* If an option occurs again, add its value, unless it is a placeholder (TIME). */
+		/* The option is known: add @argument to its values, unless it is a placeholder. */
 		if (!islower((unsigned char)*argument))
 			return;
 		o->argument = mem_format("%s|%s", before, argument);
 		free(before);
-		/* The description applies only to the first value, so drop the description. */
+		/* Drop the old description, which applies only to the first value. */
 		*o->text = 0;
 		return;
 	}
@@ -155,7 +155,7 @@ static const char *argument_after(const struct list *l, const char *word)
 		name[1] = *word;
 		argument = argument_of(l, name);
 	}
-	/* If the word continues, its rest is the argument, so no argument follows. */
+	/* If more characters follow the option in @word, they are the option's argument. */
 	return *word && word[1] ? "" : argument;
 }
 

@@ -104,7 +104,7 @@ static bool comes_anew(const struct step *s, const char *file, unsigned int line
 	if (is_call(s) || (s->at_from.sym->object != s->at_to.sym->object &&
 			   s->kind != BRANCH_RET))
 		return true;
-	/* A return continues the line that contains the call, so look up that line. */
+	/* A return leads back into the line that contains the call, so look up that line. */
 	if (s->kind == BRANCH_RET)
 		from = s->at_to.addr - 1;
 	if (!object_line(s->at_to.sym->object, from, &old_file, &old_line))
@@ -115,8 +115,8 @@ static bool comes_anew(const struct step *s, const char *file, unsigned int line
 }
 
 /*
- * Return how often the branch began a new execution of the line at its target. After the return
- * from an interrupt, the interrupted line continues.
+ * Return how often the branch began a new execution of the line at its target. A return from an
+ * interrupt usually only continues the interrupted line.
  */
 static uint64_t times_anew(const struct cover *c, const struct step *s, const char *file,
 			   unsigned int line)

@@ -30,8 +30,8 @@ struct cover_format {
  * struct cover - sums over all steps
  * @options:	the filters for branches
  * @pipe:	the current trace
- * @pipes:	the open traces. The last trace is @pipe. The sums of an object belong to the first
- *		trace that contains the object
+ * @pipes:	the open traces; @pipe is the last of them. The sums of an object belong to the
+ *		first trace that contains the object
  * @tests:	whether each trace is a test with separate sums
  * @test:	the name of the current test, or NULL
  * @format:	the output format
@@ -39,13 +39,13 @@ struct cover_format {
  * @paths:	the names of the @nr_paths traces
  * @output:	the name of the output file, or NULL
  * @bills:	a stream that collects the summaries of the traces
- * @lines:	keyed by file name and line. branches: how often the line was executed
- * @conds:	keyed by object and address of a conditional jump. calls: how often the jump was
- *		taken; branches: how often the jump was not taken
- * @calls:	keyed by object and address of a function or, with @b set, by object and number of
- *		an inlined function. calls: how often the function was entered
- * @insns:	keyed by object and address of an instruction. insns: how often the instruction was
- *		executed; calls: the length of the instruction
+ * @lines:	keyed by file name and line. "branches" is how often the line was executed
+ * @conds:	keyed by object and address of a conditional jump. "calls" is how often the jump was
+ *		taken, and "branches" is how often the jump was not taken
+ * @calls:	keyed by object and address of a function or, if @b of the key is set, by object and
+ *		number of an inlined function. "calls" is how often the function was entered
+ * @insns:	keyed by object and address of an instruction. "insns" is how often the instruction
+ *		was executed; "calls" holds the length of the instruction
  */
 struct cover {
 	const struct options *options;
@@ -70,7 +70,7 @@ struct cover {
 
 /* cover.c: find or add the entry that counts a conditional jump. */
 struct tally_entry *cover_cond(struct cover *c, const struct object *o, uint64_t addr);
-/* cover.c: find or add the entry that counts an inlined function of @o. */
+/* cover.c: find or add the entry that counts how often an inlined function of @o is entered. */
 struct tally_entry *cover_inlined(struct cover *c, const struct object *o,
 				  const struct sym *inlined);
 /*
@@ -78,7 +78,7 @@ struct tally_entry *cover_inlined(struct cover *c, const struct object *o,
  * an earlier trace.
  */
 struct object *cover_object(struct cover *c, struct object *o);
-/* cover_add.c: close the current trace, unless some sums belong to objects of this trace. */
+/* cover_add.c: close the current trace, unless the sums refer to objects of this trace. */
 void cover_end_trace(struct cover *c);
 
 /**
@@ -104,8 +104,8 @@ struct copies {
 /* cover_copies.c: list the inlined copies in an object. The caller frees the list. */
 void cover_copies(struct cover *c, struct object *o, struct copies *copies);
 /*
- * cover_copies.c: find the copies of @s whose @path is @file. Set @merged of these copies, and
- * return the sum of their @entries. Ignore a copy if @merged is already set.
+ * cover_copies.c: find the copies of @s that are declared in @file. Set their member @merged, and
+ * return the sum of their @entries. Ignore a copy if its @merged is already set.
  */
 uint64_t cover_copies_of(struct copies *copies, const struct sym *s, const char *file);
 /* cover_lcov.c, cover_pcs.c */

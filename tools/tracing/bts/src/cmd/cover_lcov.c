@@ -111,7 +111,7 @@ static void add_object(struct cover *c, struct items *all, struct object *o)
 	const char *file;
 	unsigned int line;
 
-	/* Look up an arbitrary address, which makes the object read its line table. */
+	/* Look up an arbitrary address, so that the object's line table is read. */
 	object_line(o, 0, &file, &line);
 	for (size_t i = 0; i < o->nr_lines; i++)
 		if (o->lines[i].file && o->lines[i].line)
@@ -269,7 +269,7 @@ static bool has_run(const struct cover *c, const struct object *o)
 	return false;
 }
 
-/* List the executed files that have no line information. The output omits these files. */
+/* Warn that the output omits the executed files that have no line information. */
 static void print_without(const struct cover *c, const struct pipe *pipe)
 {
 	const char *comma = "";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write coverage by address, which needs no source.
+ * Write the coverage by address. This needs no source code.
  *
  *	pcs	"file+0x1234 count" for each instruction that ran
  *	drcov	DynamoRIO's format: a table of files, then blocks (offset, size, file), for
@@ -59,7 +59,7 @@ struct module {
 	uint64_t		end;
 };
 
-/* If the code is neither in a file nor in the kernel, its base is the lowest executed address. */
+/* For code neither in a file nor in the kernel, the base is the lowest executed address. */
 static uint64_t base_of(const struct object *o, uint64_t first)
 {
 	if (o->is_file)

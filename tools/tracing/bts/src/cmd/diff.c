@@ -34,12 +34,12 @@ static const char usage[] =
 	"Prints every difference between two runs: where it begins, what each run did, and\n"
 	"where the runs meet again. With --against, ranks the branches that separate failed\n"
 	"runs from passed runs.\n\n"
-	"  --against          the traces after this option are of failed runs\n"
+	"  --against          the traces after this option are from failed runs\n"
 	"  -a, --all          also compare what differs by chance: interrupts, page faults,\n"
 	"                     the kernel, the dynamic linker's lookups, string functions\n"
 	"  -n, --rows N       print N differences of each task, or N branches; 0: all (20)\n"
 	"  --json             print one JSON object for each pair of tasks, or for each branch\n"
-	"  --html FILE        write a page that shows the runs beside each other, with sources\n"
+	"  --html FILE        write a page that shows the runs side by side, with sources\n"
 	COLOUR_HELP
 	"  -h, --help         this text\n\n"
 	"Exit status: 0 the runs do not differ, 1 the runs differ, 2 misuse, 3 failure.\n";

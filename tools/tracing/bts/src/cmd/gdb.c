@@ -105,9 +105,9 @@ static char *target_command(const struct gdb_command *c, const char *self, const
 
 /*
  * Run gdb. The options make gdb search for programs on this machine, and for debug information on
- * this machine and in the archive. At the start, gdb steps backwards once, because gdb can show a
- * stack only inside the recorded history. The timeout for replies is long, because bts may read the
- * trace for several minutes before the first reply.
+ * this machine and in the archive. gdb starts at the end of the recorded history, where gdb cannot
+ * show a stack, so the first command is a step backwards. The timeout for replies is long, because
+ * bts may read the trace for several minutes before the first reply.
  */
 static int run_gdb(const struct gdb_command *c)
 {

@@ -2,9 +2,9 @@
 /*
  * bts graph FUNC: show the callers and callees of a function, with exact counts.
  *
- * Instructions and branches are counted from the call to the return, including all callees. If a
- * function is recursive, all calls are counted, but instructions and branches are counted only for
- * the outermost call. Functions with the same name have separate sums.
+ * Instructions and branches are counted from the call to the return, including those of all
+ * callees. If a function is recursive, all calls are counted, but instructions and branches are
+ * counted only for the outermost call. Functions with the same name have separate sums.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bts import: convert a perf.data file with branches into a trace.dat file for the other commands.
+ * bts import: convert the branches in a perf.data file into a trace.dat file for other commands.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -94,7 +94,7 @@ static int import(const char *input, const char *output)
 	rows.user_only = data && !perf_data_has_kernel_side(data);
 	if (w && !made_formats_write(w, perf_data_of_this_kernel(data))) {
 		ret = perf_data_read(data, &rows, w) ? STATUS_FAILURE : STATUS_OK;
-		/* Finish the file even after a failure, because the data so far is valid. */
+		/* Finish the file even after a failure, because the existing data is valid. */
 		if (finish(data, &rows, w, output))
 			ret = STATUS_FAILURE;
 	}

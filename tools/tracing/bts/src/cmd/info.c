@@ -192,7 +192,7 @@ static void json_file(const struct dat *dat)
 	fputs("]", stdout);
 }
 
-/* Print the "KEY: VALUE" lines before @end as a JSON array, because a key may occur twice. */
+/* Print the "KEY: VALUE" lines before @end as an array, because an object cannot repeat a key. */
 static void json_lines(const char *text, const char *end)
 {
 	const char *comma = "";

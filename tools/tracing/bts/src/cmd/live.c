@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Make short recordings, one after the other. For each recording, start bts record with -p or -a,
- * and end it with SIGINT after some seconds. Then show and remove the trace.
+ * and end it with SIGINT a few seconds later. Then show and remove the trace.
  *
  * Nothing is recorded while a trace is processed and shown. If the recording continued, bts could
  * not keep up with busy tasks, so branches would be lost, or the tasks would have to wait.

@@ -168,7 +168,7 @@ static bool triggered(const struct record *rec)
 	return rec->options.on && !instance_read_number(rec->inst, "tracing_on");
 }
 
-/* Return the set for poll(). Its descriptors report signals, failed writes and ended targets. */
+/* Return descriptors to poll for signals, failed writes and ended targets. */
 static struct pollfd *poll_set(const struct record *rec)
 {
 	struct pollfd *fds = mem_zalloc(2 + rec->targets.nr, sizeof(*fds));
@@ -228,10 +228,9 @@ static enum reason wait_for_end(struct record *rec)
 
 /*
  * When tracing is switched off, all held branches and rows (see bts-block) are dropped. So first
- * wait until the reader threads have made room in the ring buffer, and the kernel has delivered the
- * held branches and rows. The kernel delivers branches in order, so no held branch is left when the
- * counter "delivered" has grown by the number of branches that are held now. Rows have no such
- * counter, so wait until "rows_held" is 0.
+ * wait. When the reader threads make room in the ring buffer, the kernel delivers the held branches
+ * and rows. Branches are delivered in order, so wait until the counter "delivered" has grown by the
+ * number of branches that are held now. Rows have no such counter, so wait until "rows_held" is 0.
  */
 static void wait_for_held(const struct record *rec)
 {
@@ -254,9 +253,9 @@ static void wait_for_held(const struct record *rec)
 }
 
 /*
- * Before tracing is switched off, stop tracing the tasks that still run. Otherwise, the tasks' last
- * branches would be dropped. Read the tasks' PIDs from the tracer, because function-fork may have
- * added tasks.
+ * Stop tracing the tasks that are still running. Then wait until their held branches are
+ * delivered, because switching tracing off would drop them. Read the PIDs of the tasks from the
+ * tracer, because function-fork may have added tasks.
  */
 static int stop_tracing(const struct record *rec)
 {
@@ -280,7 +279,7 @@ void recording_leave_archive(bool kept_old, const char *path)
 
 	if (kept_old)
 		archive_keep(path, old);
-	/* A directory without a vDSO was not written by bts, so do not remove it. */
+	/* A directory without a vDSO may belong to another program, so do not remove it. */
 	else if (archive_has(path, "vdso.so"))
 		archive_remove(path);
 	free(old);
@@ -356,7 +355,7 @@ static char *info_text(const struct record *rec, const struct look_counts *count
 		bytes_add(&text, line, strlen(line));
 		free(line);
 	}
-	/* Append bts_stats unchanged, because none of its keys occurs above. */
+	/* Append bts_stats unchanged, because none of its keys occurs in the text so far. */
 	bytes_add(&text, stats, strlen(stats) + 1);
 	return text.data;
 }
@@ -430,10 +429,10 @@ static int write_file(struct record *rec)
 		ret = -1;
 	rec->collector = NULL;
 	if (counts.maps_overwritten)
-		msg_warn("%llu old mappings were overwritten, so early addresses may have no names",
+		msg_warn("%llu old mappings were overwritten, so early branches may have no names",
 			 counts.maps_overwritten);
 	stats = stats_of_file(rec);
-	/* Finish the file even after a failure, because the data so far is valid. */
+	/* Finish the file even after a failure, because the existing data is valid. */
 	if (!stats || finish_file(rec, &counts, stats))
 		ret = -1;
 	free(stats);
@@ -445,8 +444,8 @@ static int write_file(struct record *rec)
 }
 
 /*
- * Start the next file. Restart the instance that records mappings, so that the new file gets all
- * mappings, too.
+ * Start the next file. Restart the instance that records mappings, so that the new file also
+ * contains all mappings.
  */
 static int rearm(struct record *rec)
 {
@@ -542,7 +541,7 @@ static struct record_result record_with_tracer(const struct record_options *opti
 	return result;
 }
 
-/* Return the exit status. If the recording succeeded but the command still runs, return 0. */
+/* Return the exit status. If the recording succeeded but the command has not ended, return 0. */
 static int status_of(const struct record_result *result)
 {
 	int status = result->wait_status;

@@ -8,8 +8,8 @@
  *			signal arrives; stop each task for a moment when it starts and at exec()
  *	finish		detach from the tasks, write the file, and print the summary
  *
- * The output file has the format trace.dat, as with the tracer. In the BTS section, the line
- * "backend:" names the backend and its limits. The line "kernel_ends:" contains "present" if
+ * The output is a trace.dat file, as with the tracer. In the BTS section, the line
+ * "backend:" contains the backend and its limits. The line "kernel_ends:" contains "present" if
  * branches may begin or end in the kernel, otherwise "absent".
  */
 #include <dirent.h>
@@ -72,13 +72,13 @@ struct perf_recording {
 
 /* --- Options -------------------------------------------------------------------------- */
 
-/* Reject options that perf does not support, or that make perf show branches in the wrong task. */
+/* Reject options that perf does not support, or with which it assigns branches to wrong tasks. */
 static int judge(const struct record_options *o)
 {
 	const char *what = NULL, *why = "perf cannot do this";
 
 	if (o->all)
-		what = "-a", why = "perf would show branches in the wrong task";
+		what = "-a", why = "perf would assign branches to the wrong tasks";
 	else if (o->flight)
 		what = "--flight";
 	else if (o->events)
@@ -126,7 +126,7 @@ static void add_thread(struct perf_recording *rec, struct threads *all, pid_t ti
 {
 	struct thread t = { .tid = tid, .stop = follow_interrupt(&rec->follow, tid) };
 
-	/* Without ptrace(), all branches are recorded, but some may be shown in the wrong task. */
+	/* Without ptrace(), branches are recorded, but some may be attributed to the wrong task. */
 	if (t.stop == FOLLOW_REFUSED)
 		msg_warn("ptrace cannot follow task %d (%s), so branches of its children may be "
 			 "shown in the wrong task", tid, strerror(errno));
@@ -153,7 +153,7 @@ static void wait_for_threads(struct perf_recording *rec, struct threads *all)
 	}
 }
 
-/* Stop the threads that are not in the list yet. Return true if there were any. */
+/* Stop all threads that are not in the list yet. Return true if there were such threads. */
 static bool stop_threads(struct perf_recording *rec, struct threads *all, pid_t pid)
 {
 	char *dir = mem_format("/proc/%d/task", pid);
@@ -172,8 +172,8 @@ static bool stop_threads(struct perf_recording *rec, struct threads *all, pid_t 
 }
 
 /*
- * A new thread inherits its creator's events only if they are already open. So stop threads until
- * no new thread appears, open the events, and then let the threads continue.
+ * A new thread inherits only the events that its creator already has. So stop threads until no new
+ * thread appears, open the events, and then let the threads continue.
  */
 static int add_threads(struct perf_recording *rec, pid_t pid)
 {
@@ -181,7 +181,7 @@ static int add_threads(struct perf_recording *rec, pid_t pid)
 	size_t first = all->nr;
 	int ret = 0;
 
-	/* Limit the passes, because threads that ptrace cannot stop may keep creating threads. */
+	/* Do not retry forever: threads that ptrace cannot stop may keep creating threads. */
 	for (int i = 0; i < STOP_PASSES && stop_threads(rec, all, pid); i++)
 		;
 	for (size_t i = first; i < all->nr && !ret; i++)
@@ -190,7 +190,7 @@ static int add_threads(struct perf_recording *rec, pid_t pid)
 	return ret;
 }
 
-/* Let the stopped threads continue. The file must be open, to record when these threads end. */
+/* Let the stopped threads continue. If they end, this is recorded, so the file must be open. */
 static void let_threads_go(struct perf_recording *rec)
 {
 	for (size_t i = 0; i < rec->threads.nr; i++) {
@@ -215,7 +215,7 @@ static int add_command(struct perf_recording *rec)
 	return perf_events_open(&rec->events, rec->options, child, true);
 }
 
-/* Return the lines of the BTS section that are known at the start. */
+/* Return those lines of the BTS section that are known when the recording starts. */
 static char *begin_info(const struct perf_recording *rec)
 {
 	return mem_format("%sbackend: perf, %s\nkernel_ends: %s\nbuffer_size_kb: %zu\n", rec->about,
@@ -328,7 +328,7 @@ static bool note_ends(struct perf_recording *rec, struct pollfd *fds)
 	return all;
 }
 
-/* Return the set for poll(). Its descriptors report signals, data in rings, and ended targets. */
+/* Return descriptors to poll for signals, data in rings, and ended targets. */
 static struct pollfd *poll_set(const struct perf_recording *rec, size_t *nr)
 {
 	size_t rings = rec->events.nr_rings;
@@ -348,9 +348,9 @@ static struct pollfd *poll_set(const struct perf_recording *rec, size_t *nr)
 }
 
 /*
- * Exclude the rings of ended tasks from poll(), and return the timeout after which to read these
- * rings. After a task has ended, poll() returns POLLHUP for the task's ring at once, although other
- * tasks still write into the ring.
+ * After a task has ended, poll() always reports POLLHUP for the task's ring, although other tasks
+ * may still write into the ring. So exclude such rings from poll(), and return a timeout for poll()
+ * after which the caller reads these rings. Without such rings, return -1.
  */
 static int leave_ended(struct pollfd *fds, size_t rings)
 {
@@ -464,7 +464,7 @@ struct record_result record_with_perf(const struct record_options *options)
 	};
 	struct record_result result = {};
 
-	/* Finish the file even after a failed write, because the data so far is valid. */
+	/* Finish the file even after a failed write, because the existing data is valid. */
 	if (prepare(&rec) || start(&rec) || (run(&rec) && !writer_failed(rec.writer))) {
 		result.status = recording_failure(&rec.targets);
 	} else {

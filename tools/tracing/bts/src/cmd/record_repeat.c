@@ -34,7 +34,7 @@ static char *name_of(const char *file, bool failed, unsigned long nr)
 			  failed ? "failed" : "passed", nr, dat ? ".dat" : "");
 }
 
-/* Rename the trace and its archive. Replace an earlier trace of this name and its archive. */
+/* Rename the trace and its archive. Replace any trace and archive that have the new names. */
 static int rename_trace(const char *from, const char *to)
 {
 	if (rename(from, to))
@@ -86,8 +86,8 @@ int record_repeat(const struct record_options *options,
 	unsigned long runs[2] = {};
 
 	/*
-	 * Handle Ctrl-C in this process, too. The child process ends its recording at Ctrl-C, but
-	 * does not notice Ctrl-C before the recording begins, or while it finishes the trace.
+	 * Handle Ctrl-C in this process, too. The child process ends its recording on Ctrl-C, but
+	 * misses a Ctrl-C that arrives before the recording or while bts completes the trace.
 	 */
 	sigaction(SIGINT, &action, NULL);
 	while (!interrupted && runs[0] + runs[1] < options->repeat &&

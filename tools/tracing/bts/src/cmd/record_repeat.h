@@ -22,8 +22,8 @@ struct record_result {
 };
 
 /*
- * Call @once for each run, in a child process, and rename the new trace. Returns STATUS_OK or
- * RECORD_*.
+ * For each run, call @once in a child process, then rename the trace (record_repeat.c). Returns
+ * STATUS_OK or RECORD_*.
  */
 int record_repeat(const struct record_options *options,
 		  struct record_result (*once)(const struct record_options *options));

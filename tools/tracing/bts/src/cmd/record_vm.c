@@ -3,7 +3,7 @@
  * bts record --backend vm: record a command in the emulated machine.
  *
  * This file starts the emulated machine, waits until the machine stops, and moves the trace to
- * FILE. Inside the machine, the same bts program records with the tracer:
+ * FILE. Inside the machine, the same bts program records with the tracer. These files are used:
  *
  *	FILE.vm-XXXXXX/		a directory beside the trace, shared with the machine
  *		job		see record/vm.c
@@ -13,7 +13,7 @@
  * If root records into another user's directory, that user could replace FILE.vm-XXXXXX. So the
  * machine and the code below access FILE.vm-XXXXXX through a descriptor, not by name.
  *
- * bts forwards signals to the bts inside the machine, which then ends the recording.
+ * bts forwards signals to the bts inside the machine, and the inner bts then ends the recording.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -248,7 +248,7 @@ static void say_start(const struct vm_recording *rec)
 
 /*
  * In the child process, execute the program that runs the machine. If bts is killed, the kernel
- * ends this program.
+ * sends SIGTERM to this program.
  */
 static void become_machine(const struct vm_recording *rec, pid_t parent)
 {
@@ -320,7 +320,7 @@ static int copy_to_device(struct vm_recording *rec, const char *name)
 	return n ? -1 : 0;
 }
 
-/* First rename an older trace to PATH.old. Then move the new trace and its archive to PATH. */
+/* If PATH exists, first rename it to PATH.old. Then move the new trace and its archive to PATH. */
 static int move_trace(struct vm_recording *rec, const char *name, const char *path)
 {
 	char *old = mem_format("%s.old", path);
@@ -375,11 +375,11 @@ static struct record_result result_of(struct vm_recording *rec)
 			fprintf(stderr, "bts: the trace is in %s\n", rec->dir);
 		return (struct record_result){ .status = RECORD_FAILED };
 	}
-	/* If bts wrote no trace inside the machine, bts has already printed the reason. */
+	/* If the bts inside the machine wrote no trace, it has already printed the reason. */
 	if (!placed && WIFSIGNALED(rec->status))
 		msg_error("record", NULL, "signal %d killed the machine; there is no trace",
 			  WTERMSIG(rec->status));
-	/* Here, the status comes from bts inside the machine, not from the command. */
+	/* Without a trace, or if bts was interrupted or failed, the command's status is unknown. */
 	if (!placed || rec->interrupted || status == RECORD_FAILED)
 		return (struct record_result){ .status = status };
 	return (struct record_result){ .wait_status = rec->status, .ended = true };

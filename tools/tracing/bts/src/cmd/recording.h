@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declare functions that all backends of bts record and bts import use.
+ * Declare the functions that are shared by bts import and the backends of bts record.
  *
  * Included by: cmd/.
  */
@@ -26,13 +26,13 @@ struct record_result record_with_vm(const struct record_options *options);
  */
 int recording_signals(bool children);
 /*
- * Move or remove the archive beside @path, which belongs to an older trace. If the older trace was
- * kept as PATH.old, rename the archive, too. Otherwise, remove the archive.
+ * Handle the archive of an older trace at @path. If the older trace was kept as PATH.old, rename
+ * the archive accordingly. Otherwise, remove the archive.
  */
 void recording_leave_archive(bool kept_old, const char *path);
 /*
  * Make the archive of a finished trace, with the files that @user may read. @code is the kernel's
- * code at the start, or NULL. If the trace is not a regular file, make no archive.
+ * code before the recording, or NULL. If the trace is not a regular file, make no archive.
  */
 void recording_save_archive(const struct writer *w, const char *path,
 			    const struct kernel_code *code, const struct names *names,

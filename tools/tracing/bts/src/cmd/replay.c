@@ -10,8 +10,8 @@
  *
  * The counts of a function include its callees. These counts are printed in the function's last
  * line, because they are not final before the function ends. A function without callees is printed
- * as a single line. So a function's first line is delayed until the next frame of any task begins
- * or ends.
+ * as a single line. To find out whether a function has callees, delay its first line until the next
+ * frame of any task begins or ends.
  *
  * This file reads the trace only through libbts.h.
  */
@@ -163,7 +163,7 @@ static int enough(const struct replay *r)
 	return r->text->failed || (r->head && r->rows >= r->head);
 }
 
-/* If the first line of a call was delayed, print this line, because other lines follow. */
+/* If the first line of a call is still delayed, print it. Call this before printing other lines. */
 static void print_pending(struct replay *r)
 {
 	const struct bts_frame *f = &r->pending_frame;
@@ -277,7 +277,7 @@ static int leave(void *ctx, const struct bts_task *t, struct bts_frame *f)
 	return enough(r);
 }
 
-/* Print a row for a new stack inside the task's innermost call, unless this call is hidden. */
+/* Print a row for a stack switch or a guessed stack, unless the task's innermost call is hidden. */
 static int stack(void *ctx, const struct bts_task *t, unsigned int number, bool guessed)
 {
 	struct replay *r = ctx;

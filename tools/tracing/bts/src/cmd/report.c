@@ -5,8 +5,8 @@
  *	fib-49  [000]  1.657006: fib+0x16 -> fib+0x0  call  fib.c:3
  *
  * The text after the time depends only on the branch and the straight run before it. So the text is
- * generated once, and stored with the branch. In JSON, the stored text does not contain the
- * addresses, because the addresses depend on the process.
+ * generated once, and stored with the branch. With --json, the stored text contains no addresses,
+ * because the addresses depend on the process.
  *
  * This file reads the trace only through libbts.h.
  */

@@ -21,12 +21,12 @@ static const char usage[] =
 "Usage: bts restore [OPTIONS] [FILE]\n"
 "\n"
 "Completes the trace of a recording that was killed, and prints its summary. FILE is the\n"
-"trace of the recording (trace.dat). Its data is in FILE.new and FILE.new.cpuN.\n"
+"trace of the recording (trace.dat). The data is in FILE.new and FILE.new.cpuN.\n"
 "\n"
 "  -i, --input FILE   the trace\n"
 "  -h, --help         this text\n";
 
-/* Return the text of the BTS section. If bts record did not write the last lines, add them. */
+/* Return the text of the BTS section, including the lines that bts record could not write. */
 static char *info_text(const struct restore *r)
 {
 	struct bytes text = {};

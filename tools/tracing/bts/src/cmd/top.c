@@ -6,8 +6,8 @@
  * instruction of a step is counted as often as the step was executed. Therefore, the sums are
  * exact.
  *
- * A loop consists of all backward jumps within a function that have the same target. The count of a
- * loop is the number of times that these jumps were taken.
+ * All backward jumps to the same target within a function form one loop. The count of a loop is the
+ * number of times that these jumps were taken.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static const char usage[] =
 	"  -s, --sort WHAT    instructions (default) or branches\n"
 	"  -n, --rows N       print N rows; 0: all (40)\n"
 	"  --json             print one JSON object per line\n"
-	"  -l, --live         record and show the tasks of --pid, or all tasks, again and again\n"
+	"  -l, --live         repeatedly record and show the tasks of --pid, or all tasks\n"
 	"  -d, --delay S      record S seconds each time (1)\n"
 	"  -c, --count N      repeat N times instead of until Ctrl-C\n"
 	"  -h, --help         this text\n";
@@ -71,7 +71,7 @@ static struct tally_entry *tally_at(struct top *t, const void *a, uint64_t a_add
 	return tally_get(&t->tally, &key);
 }
 
-/* Return one pointer for equal file names. Each compilation unit has its own copy of a name. */
+/* Return one pointer for all equal names. Each compilation unit has its own copy of a name. */
 static const char *one_name(struct top *t, const char *file)
 {
 	size_t at = ((uintptr_t)file >> 4) % NAMES_CACHED, i;
@@ -161,7 +161,7 @@ static void fold_run(struct top *t, const struct step *s)
 	} else if (t->by == BY_LOOP) {
 		fold_loop(t, s);
 	} else {
-		/* If the whole step is in one function, add the step's instructions at once. */
+		/* If the step is in one function, add all instructions of the step in one go. */
 		if (t->by != BY_LINE && !t->pipe.inlines && s->at_start.sym == s->at_from.sym)
 			place_entry(t, s->at_from.sym, s->at_from.addr)->insns +=
 				s->count * s->insns;
@@ -392,7 +392,7 @@ static int show_live(void *ctx, const char *path)
 	terminal_clear();
 	if (run(t, t->recordings.options, path))
 		return STATUS_FAILURE;
-	/* Do not treat a closed pipe as a failure. SIGPIPE makes live.c stop. */
+	/* A closed pipe is not a failure: SIGPIPE has already told live.c to stop. */
 	return fflush(stdout) && errno != EPIPE ? STATUS_FAILURE : STATUS_OK;
 }
 
@@ -442,8 +442,8 @@ static int option(void *ctx, int option, const char *command)
 		if (*optarg && !*end && t->recordings.seconds > 0 &&
 		    t->recordings.seconds <= DELAY_MAX)
 			return STATUS_OK;
-		return msg_misuse(command, "--delay %s: not a number of seconds up to %d", optarg,
-				  DELAY_MAX);
+		return msg_misuse(command, "--delay %s: must be above 0 and at most %d seconds",
+				  optarg, DELAY_MAX);
 	case 'c':
 		return msg_number(command, "--count", optarg, 1, &t->recordings.count);
 	}

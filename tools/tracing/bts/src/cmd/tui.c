@@ -59,7 +59,7 @@ static int browse(struct tuis *t, const struct options *options)
 	return status ? status : tui_screen(t->runs, t->nr);
 }
 
-/* The screen is closed, so guard the terminal against control characters in the summaries. */
+/* The screen is closed. Guard the terminal against control characters in the summaries. */
 static int end(struct tuis *t, int status)
 {
 	terminal_guard();

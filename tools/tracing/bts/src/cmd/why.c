@@ -4,8 +4,8 @@
  *
  *	history.c	the system calls of the trace, each with its tree and its result
  *	trail.c		the conditional jumps that the failed call has executed
- *	rank.c		the condition after which the failed call and a successful call differ, or
- *			the most likely conditions
+ *	rank.c		the condition at which the failed call and a successful call diverge, or
+ *			the most likely causes of the failure
  *	show.c		the output
  */
 #include <errno.h>
@@ -27,11 +27,11 @@ static const char usage[] =
 	"Usage: bts why [OPTIONS] [FILE]\n\n"
 	"Finds out why a system call failed. Compares the last failed call with a successful call\n"
 	"of the same number, and prints the conditional jump in the kernel at which the two calls\n"
-	"diverge. If no such call succeeded, prints the likeliest jumps, as hypotheses.\n"
+	"diverge. If no such call succeeded, prints the most likely causes, as hypotheses.\n"
 	"Record with: bts record -e raw_syscalls:sys_exit -- CMD\n\n"
 	"  --errno E          the last call that failed with this error: EINVAL, or 22\n"
 	"  --call NAME        the last call of this name that failed: openat\n"
-	"  --against FILE     compare with calls that succeeded in this trace\n"
+	"  --against FILE     compare with calls that succeeded in the trace FILE\n"
 	"  --alone            do not compare with another call\n"
 	"  -n, --rows N       print N places; 0: all (5)\n"
 	"  --json             print one JSON object\n"
@@ -48,7 +48,7 @@ struct why {
 	bool		json;
 };
 
-/* Aliases of error names, which strerrorname_np() never returns. */
+/* strerrorname_np() never returns these aliases of error names. */
 static const struct {
 	const char	*name;
 	int		error;

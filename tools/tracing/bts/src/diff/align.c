@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the longest common subsequence of two sequences, by Myers' algorithm (1986). A path of cost
+ * Find the longest common subsequence of two sequences with Myers' algorithm (1986). A path of cost
  * d turns a prefix of sequence a into a prefix of sequence b by d insertions or deletions. For each
  * d and each diagonal (the difference of the positions in the two sequences), the search keeps the
  * path that covers the longest prefixes.
  *
  * To limit time and memory, a search ends when the cost d reaches COST_MAX. A new search then
- * begins at the end of the path that covers the most elements of both sequences. In this case, the
- * result is a common subsequence, but perhaps not the longest one.
+ * begins at the end of the path that covers the most elements of both sequences. After
+ * several searches, the result is a common subsequence, but perhaps not the longest one.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@
 
 /**
  * struct search - a search that begins at one position in each sequence
- * @far:	for each cost d, the positions in @a where the paths on the diagonals -d, -d + 2 ...
- *		d end
+ * @far:	the ends of the paths, as positions in @a: for each cost d, one end for each of the
+ *		diagonals -d, -d + 2 ... d
  */
 struct search {
 	const uint64_t	*a;
@@ -57,8 +57,8 @@ static long begin_of(const struct search *s, long d, long k)
 }
 
 /*
- * Extend the paths to cost @d. Find the path that covers the most elements of both sequences, and
- * return its diagonal. Set *@done if a path reaches the end of both sequences.
+ * Extend each path until its cost is @d. Find the path that covers the most elements of both
+ * sequences, and return its diagonal. Set *@done if a path reaches the end of both sequences.
  */
 static long one_more(struct search *s, long d, bool *done)
 {

@@ -8,8 +8,8 @@
  *
  *	ENTER main  STRETCH  ENTER check  DIFFERENCE 1  STRETCH  LEAVE  STRETCH  LEAVE
  *
- * A STRETCH part collects equal items, and pairs without a new difference. Therefore, the size of
- * the list depends on the number of differences, not on the length of the runs.
+ * A STRETCH part collects equal items and those pairs whose differences were all found earlier. So
+ * the size of the list depends on the number of differences, not on the length of the runs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +115,7 @@ static void add_found(struct stretch *s, const struct found *list, size_t nr, ui
 	}
 }
 
-/* Add a pair without a new difference to the current stretch. */
+/* Add to the current stretch a pair whose differences were all found before. */
 static void known(void *ctx, const uint32_t nodes[2], uint64_t times, const struct found *list,
 		  size_t nr)
 {

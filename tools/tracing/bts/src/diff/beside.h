@@ -23,9 +23,9 @@ enum part_type {
 };
 
 /**
- * struct stretch - items that are equal in both runs, or contain only earlier differences
+ * struct stretch - items that are equal in both runs, or whose differences were all found before
  * @first:	the first items
- * @last:	a ring buffer of the last items after @first
+ * @last:	a ring buffer of the last items, without the items in @first
  * @nr:		total number of items
  * @insns:	instructions executed in each run
  * @branches:	branches taken in each run
@@ -45,10 +45,10 @@ struct stretch {
 };
 
 /**
- * struct apart - the items of one run at a difference
+ * struct apart - the items that one run executed at a difference of the runs
  * @nr:		number of items in @items, at most DIFFERENCE_ITEMS
  * @left_out:	number of items that are not in @items
- * @first:	the run's first branch that differs, or NONE
+ * @first:	the run's first branch at the difference, or NONE
  * @next:	the first branch after the items, or NONE
  */
 struct apart {

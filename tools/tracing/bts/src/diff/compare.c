@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read two traces, pair the tasks of the two runs, and find the differences of each pair.
+ * Read two traces, pair the tasks of the two runs, and find the differences between the two tasks
+ * of each pair.
  */
 #include <stdlib.h>
 

@@ -75,7 +75,7 @@ static unsigned int set_place(struct find *s, struct difference *d)
 	for (side = 0; side < 2; side++)
 		if (d->side[side].token != NONE)
 			t[side] = token_of(s->f, d->side[side].token);
-	/* Neither run has a later branch, because the filters exclude the rest of both runs. */
+	/* No branch follows in either run, because the filters hide the rest of both runs. */
 	if (!t[0] && !t[1])
 		return 0;
 	if (t[0] && t[1])
@@ -87,7 +87,7 @@ static unsigned int set_place(struct find *s, struct difference *d)
 	if (t[0] && t[1] && t[0]->objects[1] == t[1]->objects[1] &&
 	    t[0]->from.addr == t[1]->from.addr)
 		return 2;
-	/* If the straight runs begin at different instructions, use the start in run A. */
+	/* If the straight runs begin at different places, use the start of the one in run A. */
 	if (t[0] && t[1] && (t[0]->objects[0] != t[1]->objects[0] ||
 			     t[0]->start.addr != t[1]->start.addr)) {
 		d->place = t[0]->start;
@@ -109,7 +109,7 @@ static void add_sums(struct find *s, const struct range *r, struct difference *d
 	}
 }
 
-/* Count only the instructions between the branch that differs and the place where the runs meet. */
+/* Count only the instructions from the branch that differs until the runs meet again. */
 static void trim_sums(struct find *s, struct difference *d, unsigned int parted,
 		      const uint32_t meets[2])
 {
@@ -233,7 +233,7 @@ static bool is_type(const struct forest *f, const struct item *item, enum node_t
 	return is_node(item->elem) && node_of(f, item->elem)->type == type;
 }
 
-/* Return the number of iterations of a loop that is repeated in only one run. */
+/* Only the run @side repeats the loop. Return the number of iterations. */
 static uint64_t times_in_range(const struct forest *f, const struct range *r, unsigned int side,
 			       uint32_t token)
 {
@@ -259,7 +259,7 @@ static bool is_loop(struct find *s, const struct range *r, struct difference *d)
 	return d->side[side].times > 1;
 }
 
-/* Return how deeply calls of the function are nested in an element. */
+/* Return the maximum nesting depth of calls of @function in @elem. */
 static uint64_t nesting(const struct forest *f, uint32_t elem, uint32_t function,
 			unsigned int *left)
 {
@@ -303,7 +303,7 @@ static bool is_recursion(struct find *s, const struct range *r, struct differenc
 
 /*
  * Return the branch that the run took at d->place. If the run did not branch there, return 0. If
- * the run ended, return NONE.
+ * the run took no further branch, return NONE.
  */
 static uint32_t way_of(const struct find *s, const struct difference *d, unsigned int side)
 {
@@ -315,7 +315,7 @@ static uint32_t way_of(const struct find *s, const struct difference *d, unsigne
 	return t->from.addr == d->place.addr ? t->same : 0;
 }
 
-/* A difference occurs again if, at the same place, each run takes the same branch as before. */
+/* A difference repeats an earlier one if the place is the same, and so is each run's branch. */
 static uint32_t *group_of(struct find *s, const struct difference *d)
 {
 	struct tally_key key = {

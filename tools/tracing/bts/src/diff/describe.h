@@ -26,12 +26,12 @@ struct range {
 
 /**
  * struct find - the state of the search for differences
- * @groups:	maps differences (group_of()) to their numbers
- * @pairs:	maps each compared pair to its results in @kept (position and number)
+ * @groups:	maps each difference, identified by group_of(), to its number
+ * @pairs:	maps each compared pair to the position and number of its results in @kept
  * @found:	differences found so far in the pairs that are being compared
  * @path:	the functions on the call path to the current place, outermost first
  * @depth:	number of pairs that contain the current place
- * @unmet:	number of the last difference plus 1, or 0 if the runs met after that difference
+ * @unmet:	1 + the number of the last difference, or 0 if the runs have met again since
  * @calls:	number of counted calls (is_counted()) in each run so far
  */
 struct find {
@@ -54,9 +54,9 @@ struct find {
 	bool			too_deep;
 };
 
-/* Find or add the range's difference in the list, and return the difference's number. */
+/* Add the difference in the range to the list, unless it is already there. Return its index. */
 uint32_t describe(struct find *s, const struct range *r);
-/* Add the range to the last difference, because the runs have not met since. */
+/* Add the range to the last difference, which continues because the runs have not met again. */
 void describe_more(struct find *s, const struct range *r);
 void path_push(struct find *s, uint32_t function);
 /* Set @tokens to the first branches that differ. Return how many equal elements precede them. */

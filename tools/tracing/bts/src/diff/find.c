@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find all differences of two trees (tree.h describes the nodes).
+ * Find all differences between two trees (tree.h describes the nodes).
  *
  *	nodes		equal nodes are skipped
- *	children	equal children of two nodes are aligned; between the aligned children, calls
- *			of the same function, loops with the same first instruction, and iterations
+ *	children	equal children of two nodes are aligned. Between the aligned children, calls
+ *			to the same function, loops with the same first instruction, and iterations
  *			are paired
- *	pairs		the two nodes of a pair are compared like the two trees. The result is kept,
- *			so a pair that occurs a thousand times is compared only once
+ *	pairs		the two nodes of a pair are compared in the same way. The result is kept, so
+ *			a pair that occurs a thousand times is compared only once
  *	others		all other items are differences
  *
  * Before a difference, both runs take the same branches and continue at the same instruction.
- * Compare the addresses of the runs' next branches. The run with the higher address has not taken
- * the branch at the lower address. The latter branch is the place of the difference. The runs meet
- * where the branches of both runs are equal again.
+ * Compare the addresses of the runs' next branches. The place of the difference is the branch at
+ * the lower address: one run took this branch, and the other run passed it without taking it. The
+ * runs meet where the branches of both runs are equal again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -121,7 +121,7 @@ static struct range range_upto(const struct range *r, const size_t begin[2], con
 	return part;
 }
 
-/* Align the items by @keys, and free @keys. Call @match for each match, @each for each gap. */
+/* Align the items by @keys, and free @keys. Call @match for each match and @each for each gap. */
 static void each_gap(struct find *s, const struct range *r, uint64_t *keys[2],
 		     void (*each)(struct find *s, const struct range *gap),
 		     void (*match)(struct find *s, const struct range *pair))
@@ -151,7 +151,7 @@ static void each_gap(struct find *s, const struct range *r, uint64_t *keys[2],
 	free(keys[1]);
 }
 
-/* Find the differences of two nodes of the same type. */
+/* Find the differences between two nodes of the same type. */
 static void find_pair(struct find *s, const uint32_t nodes[2], const struct rest *const after[2])
 {
 	const struct node *n = node_of(s->f, nodes[0]);
@@ -179,7 +179,7 @@ static void find_pair(struct find *s, const uint32_t nodes[2], const struct rest
 	s->depth--;
 }
 
-/* Compare a new pair of nodes, which both runs repeat @times times. */
+/* Compare a new pair of nodes. Both runs repeat their node @times times. */
 static void find_new_pair(struct find *s, const uint32_t nodes[2],
 			  const struct rest *const after[2], uint64_t times)
 {
@@ -286,7 +286,7 @@ static uint64_t identity(const struct forest *f, const struct item *item)
 
 /*
  * Return the keys of a run's items. The key of a call includes the branch before the call, so that
- * calls of a function by different call instructions have different keys.
+ * calls to a function from different places have different keys.
  */
 static uint64_t *keys_of(const struct find *s, const struct range *r, unsigned int side,
 			 uint64_t (*key)(const struct forest *f, const struct item *item))
@@ -328,7 +328,7 @@ static bool has_chunks(const struct find *s, const struct range *r)
 	return false;
 }
 
-/* The chunks of the range differ. Replace the chunks by their items, and compare the items. */
+/* The chunks of the range differ. Replace the chunks with their items, and compare the items. */
 static void open_chunks(struct find *s, const struct range *r)
 {
 	struct range open = *r;
@@ -385,9 +385,8 @@ static void strip_begin(struct find *s, struct range *r)
 }
 
 /*
- * Move the equal items at the end of both runs in @r to @rests. If the items before them differ
- * only in their number of repetitions, move the smaller number of repetitions from both items to
- * @cut.
+ * If items at the end of @r are equal in both runs, move these items to @rests. If the last
+ * remaining items differ only in how often they repeat, move the common repetitions to @cut.
  */
 static void strip_end(const struct find *s, struct range *r, struct rest rests[4],
 		      struct item cut[2])

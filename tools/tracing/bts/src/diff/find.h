@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Find all differences of two trees.
+ * Find all differences between two trees.
  *
  * Included by: diff/, why/, cmd/diff.c.
  */
@@ -49,7 +49,7 @@ struct side {
  * @meet:	if @meets is set, the next instruction that both runs execute
  * @times:	number of occurrences
  * @calls:	number of counted calls (is_counted()) in each run before the first occurrence
- * @depth:	number of calls in @calls that are still running at the first occurrence
+ * @depth:	how many of the calls counted in @calls are still running at the first occurrence
  */
 struct difference {
 	enum difference_kind	kind;
@@ -67,7 +67,7 @@ struct difference {
 	uint32_t		depth;
 };
 
-/* The number of a difference, and how often the difference occurs in two nodes or in a stretch. */
+/* A difference (its index), and how often it occurs in a pair of nodes or in a stretch. */
 struct found {
 	uint32_t	difference;
 	uint64_t	times;
@@ -76,7 +76,7 @@ struct found {
 enum occurrence {
 	OCCURS_FIRST,
 	OCCURS_AGAIN,
-	OCCURS_MORE,		/* the last difference continues, because the runs have not met */
+	OCCURS_MORE,		/* the last difference continues: the runs have not met again */
 };
 
 struct item;

@@ -54,12 +54,12 @@ static uint64_t entry_of(const struct grown *g, const struct frame *f)
 	return s && s->at_start.sym == f->sym ? s->at_start.addr : 0;
 }
 
-/* Return the inlined call whose code called the frame's function, or NULL. */
+/* Return the inlined call that contains the call of the frame's function, or NULL. */
 static const struct inlined *caller_of(const struct grown *g, const struct frame *f)
 {
 	const struct place *site = &f->site;
 
-	/* If @site is the start of the called function, the call instruction is unknown. */
+	/* If the call instruction is unknown, @site is the start of the called function. */
 	if (!g->forest->inlines || (site->sym == f->sym && site->addr == f->sym->addr))
 		return NULL;
 	return object_inlined(site->sym->object, site->addr, NULL);
@@ -80,7 +80,7 @@ static void enter(struct calls *c, struct frame *f)
 	f->node = b;
 }
 
-/* Add @nr elements of the forest, from @begin on, to a body. Replace each chunk by its elements. */
+/* Starting at @begin, add @nr elements of the forest to a body. Expand each chunk into elements. */
 static void add_again(struct grown *g, struct body *b, uint64_t begin, uint32_t nr)
 {
 	for (uint64_t i = begin; i < begin + nr; i++) {
@@ -95,8 +95,8 @@ static void add_again(struct grown *g, struct body *b, uint64_t begin, uint32_t 
 }
 
 /*
- * Add a call to the enclosing body. If filters hide all branches of the function itself, add only
- * the function's own calls, because hidden branches must not make two trees differ.
+ * Append the call @node to @around. If filters hide all branches of the called function itself,
+ * append only the calls inside it, because hidden branches must not make two trees differ.
  */
 static void add_call(struct grown *g, struct body *around, const struct body *b, uint32_t node)
 {
@@ -167,7 +167,7 @@ static struct calls *calls_get(struct grown *g, struct task *t)
 	return t->priv ? t->priv : new_calls(g, t);
 }
 
-/* An interrupt cuts the straight run, which continues later. Store the part before the cut. */
+/* An interrupt cuts a straight run into two parts. Store the part before the interrupt. */
 static void cut_run(struct track *t, const struct step *s)
 {
 	if (!t->cut || t->resume != s->start) {
@@ -273,7 +273,7 @@ static bool can_recall(struct grown *g, struct calls *c, const struct step *s)
 	return g->remembers && s->priv && !b->silent && !b->hidden;
 }
 
-/* Process a branch out of the innermost function. The straight run began in this function. */
+/* Process a branch that leaves a function. The straight run before it began in this function. */
 static void leave_function(struct grown *g, struct calls *c, struct step *s)
 {
 	struct track *t = c->node;
@@ -320,7 +320,7 @@ static void take(struct grown *g, struct calls *c, struct step *s)
 
 static void feed(struct grown *g, struct calls *c, struct step *s);
 
-/* Stop recalling a call that repeats no earlier call. Process the call's branches one by one. */
+/* Stop recalling a call that turns out to be new, and process its branches one by one. */
 static void take_again(struct grown *g, struct calls *c)
 {
 	struct track *t = c->node;
@@ -389,7 +389,7 @@ static void end_recall(struct grown *g, struct calls *c)
 	recall_break(&t->recall);
 }
 
-/* Stop all recalls, because they point to steps that the pipeline frees next. */
+/* End all recalls (recall.c), because they point to steps that the pipeline is about to free. */
 static void fold(void *ctx, struct step *s)
 {
 	struct grown *g = ctx;

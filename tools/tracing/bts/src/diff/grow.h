@@ -17,8 +17,8 @@
  * @node:	the root of the call tree
  * @role:	the task's role in the program, see roles.c
  * @body:	collects the outermost calls
- * @cut:	an interrupt cut a straight run that began at @start; the part before the interrupt
- *		has @insns instructions, and the part after the interrupt begins at @resume
+ * @cut:	an interrupt has cut the straight run that began at @start; @insns instructions
+ *		ran before the interrupt, and the straight run continues at @resume
  * @branches:	branches of the task, including branches that are not compared
  * @lost:	number of losses and gaps
  * @call:	in a kernel forest, the node of the last completed system call, or 0
@@ -48,11 +48,11 @@ struct track {
  * @filtered:	a filter hides branches inside calls
  * @remembers:	remember and recall calls
  * @recalling:	number of tasks with a call that is being recalled (see recall.c)
- * @noise:	for each NOISE_*, number of calls whose branches are not compared
+ * @noise:	for each reason NOISE_*, number of calls whose branches are not compared
  * @interrupts:	number of interrupts and page faults that are not compared
  * @resolved:	number of functions that the dynamic linker looked up
  * @kernel:	number of kernel branches that are not compared
- * @event:	NULL, or called for each trace event, after track.call is updated
+ * @event:	if not NULL, called for each trace event, after track.call is updated
  * @ctx:	data of @event
  */
 struct grown {
@@ -76,7 +76,7 @@ struct grown {
 	bool		open;
 };
 
-/* Return STATUS_OK or STATUS_FAILURE. If g->open is now set, call grown_free() at the end. */
+/* Return STATUS_OK or STATUS_FAILURE. If grow() sets g->open, grown_free() must be called. */
 int grow(struct grown *g, const struct options *options);
 /* Close the trace. Return STATUS_OK or STATUS_FAILURE. */
 int grown_free(struct grown *g);

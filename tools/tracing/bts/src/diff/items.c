@@ -8,10 +8,10 @@
 #include "lib/mem.h"
 #include "items.h"
 
-/* Do not expand a NODE_RUN with more iterations than this. */
+/* Do not expand a NODE_RUN that has more iterations than this. */
 #define RUN_MAX		256
 
-/* A node that contains the cursor. @at is the next element; @times repetitions remain. */
+/* A node that contains the cursor. @at: the next element. @times: repetitions that are left. */
 struct open_node {
 	uint32_t	elem;
 	uint32_t	at;

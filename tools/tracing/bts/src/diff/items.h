@@ -26,11 +26,11 @@ struct rest {
 	const struct rest	*up;
 };
 
-/* A position between two branches in a tree. */
+/* A position in a tree, between two branches. */
 struct cursor {
 	const struct forest	*forest;
 	struct rest		rest;
-	uint64_t		used;		/* how often the first item was returned */
+	uint64_t		used;		/* number of times the first item was returned */
 	struct open_node	*open;
 	size_t			nr_open;
 	size_t			room;
@@ -38,14 +38,14 @@ struct cursor {
 
 /* Return the items of a node. The caller frees the items. */
 struct item *items_of(const struct forest *f, uint32_t elem, size_t *nr);
-/* Copy the items, but replace chunks by their items, and short NODE_RUNs by their iterations. */
+/* Copy the items, but expand chunks into items, and short NODE_RUNs into their iterations. */
 struct item *items_expand(const struct forest *f, const struct item *items, size_t nr,
 			  size_t *nr_out);
 
 void cursor_init(struct cursor *c, const struct forest *f, const struct rest *rest);
 /* Return the next branch, or NONE at the end of the task. */
 uint32_t cursor_next(struct cursor *c);
-/* Skip equal elements, and count them in *@same. Store each cursor's next branch, or NONE. */
+/* Skip and count equal elements. Set each token to its run's next branch, or NONE at the end. */
 void cursors_part(struct cursor *a, struct cursor *b, uint32_t *token_a, uint32_t *token_b,
 		  uint64_t *same);
 void cursor_free(struct cursor *c);

@@ -4,10 +4,10 @@
  *
  *	for (...) f();		token  CALL  jump back  LOOP { RUN(CALL, jump back) x 8 }  CALL ...
  *
- * A loop begins at a backward jump to an instruction that was already executed in the current
- * iteration of the enclosing loop or, outside of loops, in the current call. The node LOOP contains
- * only the iterations between the first and the last iteration. The first and the last iteration
- * stay outside the node, so they can be matched with the elements of a loop that ran only once.
+ * A loop begins at a backward jump to an instruction that was already executed in the current call
+ * or, inside another loop, in the current iteration of that loop. The node LOOP contains only the
+ * iterations between the first and the last iteration. The first and the last iteration stay
+ * outside the node, so they can be matched with the elements of a loop that ran only once.
  *
  * Many compiled loops are entered by a forward jump to their condition. Therefore, a loop also
  * begins when a straight run reaches the target of an earlier forward jump. A backward jump to an
@@ -26,7 +26,7 @@
 #define CHUNK_MASK	63
 /* Search only the last SEARCH_MAX elements for a loop's first instruction. */
 #define SEARCH_MAX	512
-/* When a body is emptied, sequences with room for more elements than this are freed. */
+/* When a body is emptied, free each sequence that has room for more elements than this. */
 #define ROOM_KEPT	64
 
 static void more_room(struct seq *s)
@@ -181,7 +181,7 @@ static void begin_loop(struct forest *f, struct body *b, uint32_t level, uint32_
 	top_level(b)->low = low;
 }
 
-/* End the current iteration of the loop at @level, and all loops inside this iteration. */
+/* End the current iteration of the loop at @level, and all loops inside the iteration. */
 static void next_iteration(struct forest *f, struct body *b, uint32_t level)
 {
 	while (b->depth - 1 > level)
@@ -269,7 +269,7 @@ void body_end(struct forest *f, struct body *b)
 		close_level(f, b);
 }
 
-/* Free the memory of a long sequence, because a run with many tasks needs thousands of bodies. */
+/* Free a long sequence instead of reusing its memory: there may be thousands of bodies. */
 static void trim(struct seq *s)
 {
 	if (s->room <= ROOM_KEPT)

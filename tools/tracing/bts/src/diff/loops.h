@@ -61,7 +61,7 @@ struct level {
  * struct body - a function that is being executed
  * @silent:	the contents of the function are not compared
  * @hidden:	the function does not appear in the tree
- * @branches:	the function itself has taken branches that pass the filters
+ * @branches:	at least one branch of the function itself has passed the filters
  * @pending:	the latest call from this function, see recall.h
  * @next:	the next body in the list of unused bodies
  */
@@ -81,7 +81,7 @@ struct body {
 void body_add(struct forest *f, struct body *b, uint32_t elem);
 /* End all loops in a body. Afterwards, levels[0].now contains all elements of the function. */
 void body_end(struct forest *f, struct body *b);
-/* Empty a body for reuse. Keep the memory of short sequences. */
+/* Empty a body for reuse. Free only its long sequences. */
 void body_reset(struct body *b);
 void body_free(struct body *b);
 

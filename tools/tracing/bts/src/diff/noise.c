@@ -9,8 +9,8 @@
  *				the function; the call is compared, but not the linker's branches
  *	functions below		some functions of the C library depend on addresses, the clock or
  *				other threads. Calls of these functions are compared, but not the
- *				branches inside. If a call has a different result, the caller's
- *				branches differ
+ *				branches inside. If a different result matters, it shows in the
+ *				caller's branches
  */
 #include <fnmatch.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static const struct pattern patterns[] = {
 	{ "clock_*", NOISE_CLOCK }, { "gettimeofday", NOISE_CLOCK }, { "time", NOISE_CLOCK },
 };
 
-/* A Rust program contains Rust's library. Match the library's names in both mangling schemes. */
+/* Rust's library is usually linked into the program. Match its names in both mangling schemes. */
 static const char *const rust_waiting[] = {
 	"*3std3sys4sync*", "*3std3sys*14stack_overflow*", "*3std3sys*5futex*",
 };

@@ -19,15 +19,15 @@
 
 /* The maximum number of code rows for each run at a difference. */
 #define SIDE_ROWS	300
-/* A stretch shows at most this many code rows at its beginning, and as many at its end. */
+/* The maximum number of code rows at each end of a stretch. */
 #define STRETCH_ROWS	60
 /* The maximum number of call levels that can be unfolded within a difference. */
 #define SIDE_DEPTH	3
-/* Nest HTML elements for at most this many calls and loops, because browsers limit nesting. */
+/* The maximum nesting depth of HTML elements for calls and loops; browsers limit the depth. */
 #define NESTED_MAX	48
 /* Indent calls and loops beyond this depth only slightly. */
 #define INDENTED_MAX	16
-/* The maximum number of called functions to name in the summary of a stretch (beside.h). */
+/* The maximum number of called functions in the summary of a stretch (beside.h). */
 #define CALLS_MAX	6
 /* The maximum length of the name of a called function. */
 #define CALLED_MAX	60
@@ -150,7 +150,7 @@ static void put_table(struct page_task *t)
 	fputs("</table>\n", t->p->out);
 }
 
-/* Return the straight run before the difference if it is the same in both runs, or NULL. */
+/* Return the straight run up to the difference if it begins at the same place in both runs. */
 static const struct token *common_run(const struct page *p, const struct part *part,
 				      const struct difference *d)
 {
@@ -179,8 +179,8 @@ static struct place after_place(const struct difference *d)
 }
 
 /*
- * If the two runs meet in the middle of a straight run of @side, write its instructions before the
- * meeting point, from @begin or, if @begin is NULL, from the start of the straight run.
+ * If the two runs meet inside a straight run of @side, write the code up to this place. Begin at
+ * @begin or, if @begin is NULL, at the start of the straight run.
  */
 static void put_last_run(struct page_task *t, struct rows *r, const struct part *part,
 			 unsigned int side, const struct place *begin)
@@ -196,8 +196,8 @@ static void put_last_run(struct page_task *t, struct rows *r, const struct part 
 }
 
 /*
- * Write the code of a run at a difference. If @common is set, omit the straight run that both runs
- * have executed before the difference.
+ * Write the code of a run at a difference. If @common is set, omit the code up to the branch that
+ * differs, because both runs executed this code.
  */
 static void put_side(struct page_task *t, const struct part *part, const struct difference *d,
 		     unsigned int side, bool common)
@@ -317,7 +317,7 @@ static void put_called(struct page *p, const struct called *called, unsigned int
 	}
 }
 
-/* Write the names of the functions that are called in the first items of the stretch. */
+/* Write the names of the functions that are called at the beginning of the stretch @s. */
 static void put_calls(struct page *p, const struct stretch *s)
 {
 	struct called called[CALLS_MAX];

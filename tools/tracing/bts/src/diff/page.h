@@ -30,8 +30,8 @@ struct page {
  * @line:	the line of the last row, or 0
  * @mark:	the line to mark in @file, or 0
  * @listed:	the last row is still open, and lists line numbers, because @file cannot be read
- * @blind:	number of instructions without a source line after the last row; the first of these
- *		instructions is at @begin
+ * @blind:	number of instructions after the last row that have no source line; the first of
+ *		these instructions is at @begin
  * @depth:	maximum number of call levels that can be unfolded
  */
 struct rows {
@@ -58,7 +58,7 @@ void suspects_page(const struct suspects *s, unsigned long rows, FILE *out);
 struct rows rows_begin(struct page *p, uint32_t function, unsigned int depth);
 /* Add the instructions from @from to @to, including the instruction at @to if @last is set. */
 void rows_run(struct rows *r, const struct place *from, uint64_t to, bool last);
-/* Add an item of the tree, with @times consecutive repetitions. */
+/* Add rows for an item of the tree that occurs @times times in succession. */
 void rows_item(struct rows *r, uint32_t elem, uint64_t times);
 void rows_end(struct rows *r);
 /* Add the source lines around a place, and mark the line that contains the place. */

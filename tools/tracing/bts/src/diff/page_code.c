@@ -3,8 +3,8 @@
  * Write the code that a run executes, with a row for each source line. Calls and loops can be
  * unfolded.
  *
- * Instructions without a source line are counted in one row. If a source file cannot be read, the
- * rows of this file contain only line numbers.
+ * Consecutive instructions without a source line share one row, which shows their number. If a
+ * source file cannot be read, the rows of this file contain only line numbers.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ static const char *base_name(const char *path)
 	return base ? base + 1 : path;
 }
 
-/* Report whether a row may be written. Use the last row to say that more code is not shown. */
+/* Report whether there is room for a row. The last row is used for a note that code is omitted. */
 static bool has_room(struct page *p)
 {
 	if (!p->left)
@@ -33,7 +33,7 @@ static bool has_room(struct page *p)
 	return p->left;
 }
 
-/* End a row that lists lines or counts instructions. */
+/* End a row that contains a list of lines or a number of instructions. */
 static void end_row(struct rows *r)
 {
 	FILE *out = r->page->out;
@@ -134,7 +134,7 @@ static void one_insn(void *ctx, uint64_t addr, uint32_t length)
 void rows_run(struct rows *r, const struct place *from, uint64_t to, bool last)
 {
 	struct object *o = from->sym->object;
-	/* The object o->code contains the code of the kernel and of all modules. */
+	/* Read kernel code from o->code, which contains the kernel and all modules. */
 	struct insns i = { .rows = r, .object = o->kernel ? o->code : o };
 
 	code_each(i.object, from->addr, to, one_insn, &i);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write a page with the branches that separate failed runs from passed runs. The user can unfold
- * each branch to see the source lines around it.
+ * Write a page with the branches that distinguish failing runs from passing runs. The user can
+ * unfold each branch to see the source lines around it.
  */
 #include <stdlib.h>
 

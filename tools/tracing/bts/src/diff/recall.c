@@ -2,15 +2,14 @@
 /*
  * Remember the branches of whole calls.
  *
- * Most calls repeat an earlier call branch by branch. While a new call repeats an earlier call, the
- * new call's branches are not processed. Instead, they are compared with the remembered calls from
- * the same call instruction. This is called recalling the new call. If the new call ends like an
- * earlier call and returns to its caller, the earlier call's tree is used again. Otherwise, grow.c
- * processes the new call's branches one by one.
+ * Most calls repeat an earlier call branch by branch. So a new call is recalled: its branches are
+ * not processed, but compared with those of the remembered calls from the same call instruction. If
+ * the new call repeats an earlier call up to its end and returns to its caller, the earlier call's
+ * tree is used again. Otherwise, grow.c processes the new call's branches one by one.
  *
- * The remembered calls from a call instruction form a tree of states. A state is a branch, and its
- * children are the branches that followed it. If too few calls from an instruction repeat an
- * earlier call, the next calls from this instruction are not compared.
+ * The remembered calls from a call instruction form a tree of states. A state stands for a branch,
+ * and its children stand for the branches that have followed this branch. If too few calls from an
+ * instruction repeat an earlier call, the next calls from this instruction are not compared.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,7 @@
 #define SITE_STATES_MAX	2048
 /* The maximum number of children of a state. */
 #define CHILDREN_MAX	8
-/* If most of the last TRIES calls repeated no earlier call, do not compare the next REST calls. */
+/* If most of TRIES calls repeated no earlier call, the next REST calls are not compared. */
 #define TRIES		64
 #define REST		4096
 
@@ -142,7 +141,7 @@ static uint32_t add_child(struct memory *m, struct site *site, uint32_t state, u
 
 /*
  * Report whether the branch may affect frames outside of the call that contains the branch.
- * Examples are calls of setjmp(), stack switches, and jumps into the middle of another function.
+ * Examples are calls to setjmp(), stack switches, and jumps into the middle of another function.
  */
 static bool is_odd(const struct token *t)
 {
@@ -281,7 +280,7 @@ void recall_fail(struct recall *r)
 {
 	r->site = 0;
 	r->nr_log = r->begin;
-	/* If the log was emptied during the call, @base is now too high. */
+	/* If the log was emptied during the call, @base is now greater than @nr_log. */
 	if (r->base > r->begin)
 		r->base = r->begin;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write the names of the functions on a path of calls.
+ * Write the names of the functions on a call path.
  */
 #include "lib/text.h"
 #include "symbols/inlines.h"

@@ -10,7 +10,7 @@
 #include "compare.h"
 
 /**
- * struct route - writes the names of the functions on a path of calls, outermost first
+ * struct route - writes the names of the functions on a call path, outermost first
  * @json:	write the names as elements of a JSON array; otherwise, write " > " between names
  * @begun:	at least one name has been written
  */
@@ -20,9 +20,9 @@ struct route {
 	bool	begun;
 };
 
-/* route.c: write the inlined functions that contain the function's call, then the function. */
+/* route.c: write the names of the inlined functions around the call, and then the name of @fn. */
 void route_function(struct route *r, const struct function *fn);
-/* route.c: write the inlined functions at the place, if f->inlines is set. */
+/* route.c: if f->inlines is set, write the names of the functions inlined at @place. */
 void route_place(struct route *r, const struct forest *f, const struct place *place);
 /* route.c: write the calls that lead to the difference. */
 void route_difference(struct route *r, const struct forest *f, const struct difference *d);
@@ -31,13 +31,13 @@ void route_difference(struct route *r, const struct forest *f, const struct diff
 bool tasks_differ(const struct compared *c);
 /* Write a title such as "sort-37 and sort-42: 5 differences". */
 void task_text(char *buffer, size_t size, const struct compared *task);
-/* Return remarks on the comparison of the tasks, one a line. The caller frees the string. */
+/* Return remarks on the comparison of the tasks, one per line. The caller frees the string. */
 char *task_notes(const struct comparison *c, const struct compared *task);
 /* Return a summary of what was not compared, such as interrupts. The caller frees the string. */
 char *noise_text(const struct comparison *c);
 /* Write "sort.c:123", or "" if the line is unknown. */
 void line_text(char *buffer, size_t size, const struct place *place);
-/* Write "main+0x12 (sort.c:123)" or, if neither run has a later branch, "the end". */
+/* Write "main+0x12 (sort.c:123)" or, if no branch follows in either run, "the end". */
 void place_with_line(char *buffer, size_t size, const struct place *place);
 /* Write what a run does at the difference, such as "jumps to main+0x12 (main.c:4)". */
 void way_text(char *buffer, size_t size, const struct comparison *c,

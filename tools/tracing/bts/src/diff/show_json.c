@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print differences as JSON, with one object, on one line, for each pair of tasks.
+ * Print differences as JSON: for each pair of tasks, one object on one line.
  */
 #include <stdlib.h>
 

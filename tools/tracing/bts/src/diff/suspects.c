@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the branches that separate failed runs from passed runs.
+ * Find the branches that distinguish failing runs from passing runs.
  *
- * A conditional branch has two outcomes: taken and not taken. For each outcome, the passed and the
- * failed runs in which the outcome occurs are counted. If an outcome occurs in f of F failed runs
- * and in p passed runs, its score is f / sqrt(F * (f + p)) (Ochiai; Abreu and others, "On the
- * Accuracy of Spectrum-based Fault Localization", 2007). The score is lower if more passed runs
- * have the outcome.
+ * A conditional branch has two outcomes: taken and not taken. For each outcome, count the passing
+ * and the failing runs in which the outcome occurs. If an outcome occurs in f of F failing runs and
+ * in p passing runs, its score is f / sqrt(F * (f + p)) (Ochiai; Abreu and others, "On the Accuracy
+ * of Spectrum-based Fault Localization", 2007). The score is lower if the outcome occurs in
+ * more passing runs.
  *
- * Among outcomes with the same score, those in the program are shown before those in the C and C++
+ * If scores are equal, branches of the program are shown before branches of the C and C++
  * libraries. A program that reports a failure executes much code of these libraries, but this code
  * is not the cause.
  */
@@ -22,7 +22,7 @@
 #include "suspects.h"
 #include "show.h"
 
-/* The run that is being read. @nr is its number, from 1. @ways counts its outcomes so far. */
+/* The run that is being read. @nr: the run's number, from 1. @ways: number of outcomes so far. */
 struct reading {
 	struct suspects	*all;
 	const struct pipe *pipe;
@@ -133,7 +133,7 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 
 	(void)task;
 	(void)ts;
-	/* Ignore a repeated step, because a run counts only once for each outcome. */
+	/* Ignore a repeated step, because a run counts only once for each outcome of a branch. */
 	if (s->priv)
 		return 0;
 	s->priv = r;

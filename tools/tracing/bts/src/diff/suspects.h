@@ -15,10 +15,10 @@
  * @to:		the instruction that was executed after the branch
  * @straight:	the branch was not taken
  * @runtime:	the branch is in the C library, the C++ library or the dynamic linker
- * @runs:	number of passed runs and of failed runs with this outcome
+ * @runs:	how many passed runs and how many failed runs have this outcome
  * @first:	position of this outcome in the first failed run that has it
  * @score:	the Ochiai score, between 0 and 1
- * @last:	the last run that was counted
+ * @last:	the number of the last run that was counted for this outcome
  */
 struct suspect {
 	struct place	from;
@@ -36,7 +36,7 @@ struct suspect {
  * struct suspects - passed and failed runs
  * @paths:	the paths of the traces of passed runs and of failed runs
  * @pipes:	the @nr_pipes traces whose functions are used by @forest or @list
- * @closed:	the status of the other traces, which are already closed
+ * @closed:	the combined status of the traces that are already closed
  * @list:	outcomes, indexed by their number in @forest
  * @placed:	number of outcomes in @list whose places are known
  * @ranked:	outcomes that occur in failed runs but not in all runs, highest score first; among

@@ -2,7 +2,7 @@
 /*
  * Build call trees in which equal subtrees are stored once (hash-consing).
  *
- * Shared subtrees save memory, and let a comparison of two runs skip equal nodes at once. Subtrees
+ * Shared subtrees save memory, and allow a comparison of two runs to skip equal nodes. Subtrees
  * are equal if their first straight runs and all their branches are equal. Therefore, equal
  * subtrees execute the same instructions.
  */
@@ -30,7 +30,7 @@ static void *grown(void *list, size_t *room, size_t wanted, size_t size)
 	return mem_realloc(list, *room, size);
 }
 
-/* Return the object's number, from 1. Objects with the same name in several runs share a number. */
+/* Return the object's number (1, 2 ...). Objects with the same name in several runs share it. */
 static uint32_t object_number(struct forest *f, struct object *o)
 {
 	uint32_t i = 0;

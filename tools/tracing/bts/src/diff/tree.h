@@ -7,7 +7,7 @@
  *
  *	TASK	the outermost calls of a task
  *	CALL	the branches, calls and loops of a function
- *	LOOP	the iterations of a loop between the first and the last iteration
+ *	LOOP	the iterations of a loop, without the first and the last one
  *	ITER	an iteration; its last branch leads back to the start of the loop
  *	RUN	an iteration, and its number of repetitions
  *	CHUNK	a part of a long sequence. The elements determine where the sequence is cut, so
@@ -36,7 +36,7 @@ struct inlined;
  * @entry:	for a forward jump that may enter a loop, the number of its target; otherwise 0
  * @objects:	numbers of the objects of @start, @from and @to
  * @insns:	number of instructions in the straight run, including the branch
- * @site:	recall.c: index of the call instruction's struct site, plus 1, or 0
+ * @site:	for a call, 1 + the index of its struct site (recall.c); 0 if there is none
  */
 struct token {
 	struct place	start;
@@ -111,7 +111,7 @@ struct memory;
 
 /**
  * struct forest - the nodes of all runs
- * @slots:	a hash table with 1 + the index of each node in @nodes
+ * @slots:	a hash table; an entry is 1 + the index of a node in @nodes, or 0
  * @recent:	a cache of nodes, indexed by a hash of a few elements; useful because most calls
  *		repeat a recent call
  * @places:	maps branches and places to numbers
@@ -121,7 +121,7 @@ struct memory;
  * @entries:	indexed by the number of a place: whether a forward jump leads to the place
  * @memory:	the calls that recall.c remembers, or NULL
  * @all:	compare everything
- * @kernel:	compare only the branches in the kernel, without interrupts
+ * @kernel:	compare only the branches in the kernel, except those in interrupts
  * @inlines:	show inlined functions
  */
 struct forest {
@@ -188,7 +188,7 @@ static inline bool same_elems(const uint32_t *a, const uint32_t *b, uint32_t nr)
 	return !nr;
 }
 
-/* Return a key for aligning elements. Tokens of equal branches have the same key. */
+/* Return a key for aligning elements. Tokens that stand for equal branches have the same key. */
 static inline uint32_t elem_key(const struct forest *f, uint32_t elem)
 {
 	return is_node(elem) ? elem : f->tokens[elem].same;
@@ -197,12 +197,11 @@ static inline uint32_t elem_key(const struct forest *f, uint32_t elem)
 /* Return the token of a step whose straight run begins at @start and has @insns instructions. */
 uint32_t forest_token(struct forest *f, const struct step *s, const struct place *start,
 		      uint32_t insns);
-/* Return a number for the outcome that the conditional branch at @addr is not taken. */
+/* Return the number that stands for the outcome "not taken" of the conditional branch at @addr. */
 uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr);
 /*
  * Return the index of a function. If the code has no symbol, @addr is the entry point; otherwise,
- * @addr is ignored. If an inlined function calls the function, @within is the inlined call;
- * otherwise, @within is NULL.
+ * @addr is ignored. @within is the inlined call whose code calls the function, or NULL.
  */
 uint32_t forest_function(struct forest *f, struct sym *sym, uint64_t addr,
 			 const struct inlined *within);

@@ -5,9 +5,9 @@
  *	1 main 1f 1 fib 0 0 1000	from, to, mispredictions, count
  *
  * An edge is a taken branch. If a conditional jump was not taken, the step to the next instruction
- * is also an edge. BTS does not record predictions, so the number of mispredictions is 0. BOLT only
- * uses edges inside a file, so edges between files are left out. Edges that begin or end in the
- * kernel, in a PLT stub, in code without symbols, or in code that is in no file are left out, too.
+ * is also an edge. BTS does not record predictions, so the number of mispredictions is 0. BOLT uses
+ * only edges inside a file, so edges between files are left out. Edges that begin or end in the
+ * kernel, in a PLT stub, in code without symbols, or in code outside of files are also left out.
  * The counts of edges with equal names and offsets are added up.
  */
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static int by_linked(const void *left, const void *right)
 	return order ? order : (a > b) - (a < b);
 }
 
-/* Number the local functions of each name in o->syms, from 1. Other functions get 0. */
+/* Number the local functions in o->syms from 1, separately for each name. The others get 0. */
 static unsigned int *local_numbers(const struct object *o)
 {
 	const struct sym **list = mem_alloc(o->nr_syms * sizeof(*list));
@@ -107,7 +107,7 @@ static char *name_of(const struct sym *s)
 	return mem_format("%s/%u", s->linked, numbers[s - o->syms]);
 }
 
-/* The edges of all traces, stored as text, because symbols are freed with each trace. */
+/* The edges of all traces. Text is stored, because symbols are freed at the end of each trace. */
 struct bolt_sums {
 	struct bolt_line {
 		char		*text;

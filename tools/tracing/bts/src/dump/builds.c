@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Store the builds of each file whose branches were added to the sums. Branches of a different
- * build must not be added, because an address belongs to different code in each build.
+ * For each file whose branches are added to the sums, remember which build they came from. Branches
+ * of another build must not be added, because two builds contain different code at an address.
  *
  * A file is identified by the name in --dso, because the file's path may differ between traces.
  * Without --dso, the path identifies the file. A build is identified by its build ID or, without a
  * build ID, by the size of the file. The kernel's build is identified by the path of the vmlinux.
- * The path is sufficient, because for each trace, the vmlinux has already been compared with the
- * recorded kernel by build ID.
+ * The path is sufficient, because the build ID of the vmlinux has already been compared with the
+ * build ID of each trace's kernel.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  *	calls=100 30		number of calls, the callee's line
  *	14 90000 12000		line of the call, instructions and branches until the return
  *
- * Line numbers refer to the function's file or, after an fi= line, to the file named there.
+ * Line numbers refer to the function's file or, after an fi= line, to the file that fi= names.
  *
  * The costs of lines are sums over all executed straight runs (struct step). The numbers of calls
  * come from the call stacks (struct calls). All numbers are exact counts, not samples.
@@ -102,8 +102,8 @@ static int by_object(const struct object *a, const struct object *b)
 }
 
 /*
- * Sort by object, address and name, so that the output depends only on the trace. Sort otherwise
- * equal functions by pointer, so that each function's lines stay together. A caller may be NULL.
+ * Sort by object, address and name, so that the output depends only on the trace. If all three are
+ * equal, sort by pointer, so that each function's lines stay together. A caller may be NULL.
  */
 static int by_function(const struct sym *a, const struct sym *b)
 {
@@ -126,7 +126,7 @@ static int by_line(const void *left, const void *right)
 	if (!order && l->key.b != r->key.b)
 		order = strcmp(l->key.b, r->key.b);
 	order = order ? order : by_number(l->key.a_addr, r->key.a_addr);
-	/* If a file's name is in memory several times, each line of the file has several sums. */
+	/* The keys are pointers, so a line has several sums if its file's name has copies. */
 	order = order ? order : by_number(l->insns, r->insns);
 	return order ? order : by_number(l->branches, r->branches);
 }
@@ -199,8 +199,8 @@ static void print_function(const struct callgrind *g, const struct sym *sym,
 }
 
 /*
- * Print all functions that have lines or calls. Both lists are sorted by function. A function that
- * is inlined may have calls, but no line, because all its code belongs to inlined calls.
+ * Print the functions in @lines and @arcs. Both arrays are sorted by function. An inlined
+ * function has calls but no lines if all its code belongs to functions that are inlined into it.
  */
 static void print_functions(const struct callgrind *g, const struct tally_entry *lines, size_t nr,
 			    const struct tally_entry *arcs, size_t nr_arcs)

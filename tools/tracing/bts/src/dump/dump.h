@@ -13,10 +13,10 @@ struct dump;
 
 /**
  * struct dump_format - a format
- * @run:	runs the pipe and writes the output. Returns 0, or 1 after a failure
+ * @run:	processes the trace and writes the output. Returns 0, or 1 after a failure
  * @end:	writes and frees d->sums, if there are any. If @end is not NULL, @run only adds to
  *		d->sums, and may be called for several traces
- * @binary:	the output is a profile of one file, which the options must name
+ * @binary:	the output is a profile of one file, so --dso or -k must be given
  * @calls:	the format shows calls, and can therefore show inlined calls
  * @rows:	the output contains a row for each branch, so the option --head is accepted
  */
@@ -58,11 +58,11 @@ struct dump {
 };
 
 /*
- * builds.c: before branches in @o are added to the sums, store the build of @o. If branches in
- * another build of the file were added before, print a message and return false, because the
- * addresses in the two builds differ. Without --dso, a trace may contain several builds of a file,
- * for example if a compiler wrote the file again. If @o is the kernel, o->debug_path must be the
- * vmlinux.
+ * builds.c: remember which build of the file @o is. Call this before adding branches in @o to the
+ * sums. If branches in another build of the file were added before, print a message and return
+ * false, because the addresses in the two builds differ. Without --dso, one trace may contain
+ * several builds of a file, for example if the file was rebuilt during the recording. If @o is the
+ * kernel, o->debug_path must be the vmlinux.
  */
 bool dump_same_build(struct dump *d, const struct object *o);
 void dump_free_builds(struct dump *d);

@@ -2,8 +2,8 @@
 /*
  * Write folded stacks for flamegraph.pl, speedscope and inferno, which draw flame graphs. Each
  * line, such as "task;main;fib;fib 1234", contains a stack and the number of instructions or
- * branches that the innermost function executed itself. The suffix _[k] marks kernel functions,
- * which flamegraph.pl draws in another colour.
+ * branches that the innermost function executed, without its callees. The suffix _[k] marks
+ * kernel functions, which flamegraph.pl draws in another colour.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Write a perf.data file, as perf record -e intel_bts// would, for perf script --itrace=b and perf
- * report. A branch takes 24 bytes of the file, so convert only a part of a long trace (--time,
- * --head).
+ * report. Each branch takes up 24 bytes, so users should convert only a part of a long trace
+ * (--time, --head).
  *
  *	header, one attribute
  *	AUXTRACE_INFO		the PMU is intel_bts, and times are in nanoseconds
  *	COMM, MMAP2, LOST	names and files, each before its first branch, and losses
  *	AUXTRACE		branches of one task: from, to, flags
  *
- * To find the address at which a file is mapped, subtract a branch's address in the file from the
- * branch's address in the process. perf resolves an address with the last mapping that contains the
- * address. So if a mapping of another file has covered a mapping, the covered mapping is written
- * again before its next branch. No mapping is written for the kernel, so perf prints kernel
- * addresses without names.
+ * The address at which a file is mapped is computed from any branch in the file: the branch's
+ * address in the process minus its address in the file. To resolve an address, perf uses the last
+ * mapping that contains the address. So if a later mapping covers part of an older one, the older
+ * one is written again before its next branch. No mapping is written for the kernel, so perf prints
+ * kernel addresses without names.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -108,8 +108,8 @@ struct bts_record {
 };
 
 /*
- * A mapping that has been written, and that no later mapping has covered. @bias is the address of a
- * byte in the process minus the byte's address in the file.
+ * A mapping that was written to the output, and that no later mapping has covered. @bias is the
+ * address of a byte in the process minus the byte's address in the file.
  */
 struct perf_map {
 	const struct object	*object;
@@ -168,7 +168,7 @@ static void flush(struct perf_dump *p)
 	struct auxtrace a = {
 		.header = { .type = RECORD_AUXTRACE, .size = sizeof(a) },
 		.size = (p->nr_chunk + 1) * sizeof(*p->chunk),
-		/* Add 1 to the time, so that perf first handles COMM records of time p->began. */
+		/* Add 1, so that perf sorts this record after COMM records at p->began. */
 		.reference = p->began + 1, .cpu = -1,
 	};
 
@@ -314,7 +314,7 @@ static void describe(struct perf_dump *p, struct task *t, uint64_t ts, uint64_t 
 	put_map(p, t, ts, o, &map);
 }
 
-/* Return the tag for step.priv that marks the step's mappings as written for the process of @t. */
+/* Return the mark (in step.priv) of steps whose mappings are written for the process of @t. */
 static uintptr_t described(const struct perf_dump *p, const struct task *t)
 {
 	return (uint64_t)p->generation << 32 | ((uint32_t)t->tgid + 1);
@@ -340,7 +340,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 	};
 	if (!comm_known(t))
 		put_comm(p, t, ts);
-	/* If the tag is unchanged, the mappings are written, and no later ones cover them. */
+	/* If the step has the mark, its mappings are written, and no later mapping covers them. */
 	if ((uintptr_t)s->priv != described(p, t)) {
 		describe(p, t, ts, r.from, &s->at_from);
 		describe(p, t, ts, r.to, &s->at_to);
@@ -411,7 +411,7 @@ int dump_perf(struct dump *d)
 	off_t begin, end;
 	int status;
 
-	/* The output cannot be a pipe, because the header is rewritten after all other data. */
+	/* The output cannot be a pipe, because the header is rewritten at the end. */
 	if (fseeko(d->out, 0, SEEK_CUR))
 		return msg_error("dump", "perf", "a pipe cannot be the output; use -o FILE");
 	p = mem_zalloc(1, sizeof(*p));

@@ -52,7 +52,7 @@ enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 
 #define MESSAGE_MAX	2048
 
-/* Collect each message in memory, because its length must be written before it. */
+/* Collect each message in memory, because a message's length is written before its bytes. */
 struct message {
 	size_t	used;
 	char	bytes[MESSAGE_MAX];
@@ -133,7 +133,7 @@ static void intern(struct message *interned, unsigned int field, uint64_t number
 	put_message(interned, field, &name);
 }
 
-/* Return the number of a name, and cache the number in *@kept. Add a new name to @interned. */
+/* Return *@kept. If it is NULL, first choose a number for the name, and add both to @interned. */
 static uint64_t name_number(struct perfetto *p, void **kept, const char *name, unsigned int field,
 			    struct message *interned)
 {
@@ -154,7 +154,7 @@ static void annotate(struct message *event, uint64_t name, uint64_t number)
 	put_message(event, EVENT_ANNOTATIONS, &annotation);
 }
 
-/* Add 1, because Perfetto reserves track 0. PID 0 (idle tasks) would use this track. */
+/* Add 1, so that PID 0 (idle tasks) does not use track 0, which Perfetto reserves. */
 static uint64_t track_id(const struct calls *c)
 {
 	return timeline_track(c) + 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write profiles of one file, with counts for addresses. Other tools create such profiles from LBR
- * samples. A profile contains all executed straight runs and branches of the file, and how often
- * each of them was executed.
+ * Write profiles of one file: a program, a library or the kernel. Other tools create such profiles
+ * from LBR samples. A profile contains all executed straight runs and branches of the file, and
+ * how often each of them was executed.
  *
  *	-f profgen	unsymbolized profile for llvm-profgen; addresses as linked
  *	-f autofdo	text profile for create_llvm_prof; offsets in the file
@@ -15,7 +15,7 @@
  *	40114a->401136:7 1
  *			114a->1136:7
  *
- * A straight run ends with the branch or, if an interrupt ended the run, with the last executed
+ * A straight run ends with a branch or, if an interrupt ended the run, with the last executed
  * instruction. Interrupts, system calls and the returns from them are not counted as branches.
  */
 #include <stdlib.h>
@@ -26,14 +26,14 @@
 #include "lib/msg.h"
 #include "dump.h"
 
-/* This number replaces all addresses outside of the file. */
+/* This number stands for all addresses outside the profiled file. */
 #define OUTSIDE	UINT64_MAX
 
 /**
  * struct profile - the sums of all traces
  * @dump:	the format, and the current trace
  * @segments:	the @nr_segments segments of code in the file
- * @object:	the file, in the current trace
+ * @object:	the object that describes the profiled file in the current trace
  * @runs:	counts of straight runs, by first and last instruction
  * @branches:	counts of branches, by start and target address
  * @last:	the last executed instruction of the current step
@@ -50,7 +50,7 @@ struct profile {
 	bool		failed;
 };
 
-/* Copy the segments from the first trace, because all traces contain the same build. */
+/* Copy the segments only once, because all traces contain the same build of the file. */
 static void set_segments(struct profile *p)
 {
 	const struct object *o = p->object;
@@ -94,7 +94,7 @@ static bool wanted(struct profile *p, struct object *o)
 		p->object = o;
 		p->failed = !usable(p);
 	} else if (o != p->object && !p->failed) {
-		msg_error("dump", options->dso, "several files have this name: %s, %s",
+		msg_error("dump", options->dso, "these files have the same name: %s, %s",
 			  p->object->path, o->path);
 		p->failed = true;
 	}
@@ -266,7 +266,7 @@ static void print_branch_offset(const struct profile *p, uint64_t from, uint64_t
 	print_branch(p, offset_of(p, from), offset_of(p, to), count);
 }
 
-/* The section for single addresses, between runs and branches, is empty, so print its size 0. */
+/* After the runs comes a section for single addresses. It is empty, so print 0 as its size. */
 void dump_autofdo_end(struct dump *d)
 {
 	struct profile *p = d->sums;

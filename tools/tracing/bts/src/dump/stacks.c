@@ -70,7 +70,7 @@ static void leave(struct calls *c, struct frame *f)
 	n->branches += f->branches;
 }
 
-/* The frame leaves this stack. Add the frame's counts so far to its node on this stack. */
+/* When a frame moves to another stack, add its counts so far to its node on the old stack. */
 static void detach(struct calls *c, struct frame *f)
 {
 	leave(c, f);

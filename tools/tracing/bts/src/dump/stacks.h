@@ -16,8 +16,7 @@
  *		NULL
  * @insns:	number of instructions that the function itself executed
  * @branches:	number of branches that the function itself took
- * @total:	number of instructions or branches including all callees, which stacks_read()
- *		computes
+ * @total:	number of instructions or branches, including all callees (see stacks_read())
  */
 struct stacks_node {
 	struct sym		*sym;
@@ -34,7 +33,7 @@ struct stacks_node {
 int stacks_read(struct dump *d, struct stacks_node *root);
 void stacks_free(struct stacks_node *root);
 
-/* Return @insns or, with d->by_branches, @branches of the node. */
+/* Return the node's @insns or, if d->by_branches is set, its @branches. */
 uint64_t stacks_count(const struct dump *d, const struct stacks_node *n);
 /*
  * Return the children, sorted by name, or NULL for a node without children. The caller frees the

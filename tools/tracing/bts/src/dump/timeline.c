@@ -16,7 +16,7 @@
 /*
  * The clock of a task
  * @now: the next unused time
- * @insns: number of the task's instructions when @now was computed
+ * @insns: number of instructions that the task had executed when @now was computed
  * @stack: the newest stack that was passed to timeline.stack()
  */
 struct clock {
@@ -65,7 +65,7 @@ static void leave(struct calls *c, struct frame *f)
 	tl->leave(tl, c, f, since(tl, tick(c)));
 }
 
-/* A frame moves to another stack. The frame is drawn there as a new call, with counts from 0. */
+/* When a frame moves to another stack, draw it there as a new call, with counts from 0. */
 static void detach(struct calls *c, struct frame *f)
 {
 	leave(c, f);

@@ -13,7 +13,7 @@
 
 /**
  * struct timeline - a dump of calls over time
- * @text:	the output; if a write fails, the run ends
+ * @text:	the output; if a write fails, the dump ends
  * @begin:	time of the first branch in nanoseconds; the callbacks' times are relative to @begin
  * @enter:	called for the beginning of each call (at f->ts), or NULL
  * @leave:	called for the end of each call

@@ -43,7 +43,7 @@ _Static_assert(sizeof(struct bts_pair) == sizeof(struct branch), "a pair is a br
  * @early:	the page ends before the wanted time range
  * @late:	number of consecutive pages that begin after the wanted time range
  * @stopped:	the pipeline wants no more batches
- * @missing:	branches are missing before the next entry, and no batch reports this loss yet
+ * @missing:	branches are missing before the next entry, and no batch has reported this loss yet
  * @missing_count: the number of these branches; 0 if unknown
  * @missing_cause: the cause of this loss
  * @missing_from: the time of the last entry before this loss
@@ -114,8 +114,8 @@ static void missed(struct decode *d, uint64_t count, uint32_t cause)
 }
 
 /*
- * Note a loss, but report it later, because the next entry may reveal its exact size. If an earlier
- * loss is not reported yet, both become one loss with the earlier cause.
+ * Note a loss, but do not report the loss yet, because the next entry may reveal its exact size. If
+ * an earlier loss is still unreported, merge the two into one loss with the earlier cause.
  */
 static void missing(struct decode *d, uint64_t count, uint32_t cause)
 {
@@ -129,7 +129,7 @@ static void missing(struct decode *d, uint64_t count, uint32_t cause)
 	d->missing_from = d->ts;
 }
 
-/* Report the loss. If it begins in the wanted time range, its time must not be after the range. */
+/* Report the loss. If it begins in the wanted time range but ends later, report it at time_to. */
 static void tell_missing(struct decode *d)
 {
 	uint64_t ts = d->ts, time_to = d->r->dat->time_to;
@@ -148,7 +148,7 @@ static void damage(struct decode *d, const char *what)
 	dat_damage(d->r->dat, d->r->pages.page_offset, "CPU %d: %s", d->r->cpu->cpu, what);
 }
 
-/* Report a truncated entry as a loss of unknown size, and mark the next @seq as unknown. */
+/* Report a truncated entry as a loss of unknown size, and mark d->seq as unknown. */
 static void cut_off(struct decode *d)
 {
 	damage(d, "a truncated entry");
@@ -158,10 +158,10 @@ static void cut_off(struct decode *d)
 }
 
 /*
- * If branches are missing before the entry, report the loss. Then set d->seq to the sequence number
- * that should follow. Ignore the number of lost entries in the page's header, because it counts a
- * pack as one entry. If the entry has no sequence number, the size of the loss stays unknown. In
- * that case, mark d->seq as unknown, so that the loss is not reported again at the next pack.
+ * If branches are missing before the entry, report the loss. Then set d->seq to the next expected
+ * sequence number. Ignore the page header's number of lost entries, because it counts a pack as
+ * one entry. If the entry has no sequence number, the size of the loss stays unknown. In that case,
+ * mark d->seq as unknown, so that the loss is not reported again at the next pack.
  */
 static void in_sequence(struct decode *d, const struct ring_entry *e,
 			const struct format_field *field, uint64_t nr)
@@ -365,7 +365,7 @@ static bool entry_seq(const struct ring_entry *e, uint32_t size, const struct fo
 	return true;
 }
 
-/* Set @seq to the sequence number of the page's first branches. Return false if it is unknown. */
+/* Set @seq to the sequence number of the page's first branch. Return false if it is unknown. */
 static bool first_seq(const struct layout *l, const struct ring_page *p, uint64_t *seq)
 {
 	const uint8_t *at = p->at;
@@ -391,7 +391,7 @@ static bool first_seq(const struct layout *l, const struct ring_page *p, uint64_
 
 /*
  * Report the number of branches that are missing before the page. Do this before reading any rows
- * at the beginning of the page, because rows have no sequence number.
+ * at the beginning of the page: these rows have no sequence number that would reveal the loss.
  */
 static void measure_missing(struct decode *d, const struct ring_page *p)
 {
@@ -468,7 +468,7 @@ static void forget_loss(struct decode *d)
 	d->seq_known = false;
 }
 
-/* Get the next page. If unreadable pages precede it or the end of the data, note a loss. */
+/* Get the next page. If unreadable pages were skipped, note a loss. */
 static const uint8_t *next_page(struct decode *d)
 {
 	struct dat_pages *pages = &d->r->pages;

@@ -33,7 +33,7 @@ struct dat_cpu {
 	uint32_t	nr_times;
 };
 
-/* Report whether the instance contains only the mappings of a flight recorder (see DAT_MAPS). */
+/* Report whether the instance is the one for the mappings of a flight recorder (DAT_MAPS). */
 bool dat_cpu_is_maps(const struct dat_cpu *cpu);
 
 struct dat {
@@ -82,7 +82,7 @@ void dat_damage(struct dat *dat, uint64_t offset, const char *format, ...)
  * struct dat_pages - an iterator over the pages of one CPU
  * @chunks:	number of chunks of this CPU
  * @chunk:	number of chunks that were read or skipped
- * @lost:	set if unreadable pages precede the next page or the end of the data. The caller
+ * @lost:	set if unreadable pages were skipped to reach the next page or the end. The caller
  *		clears this flag
  */
 struct dat_pages {

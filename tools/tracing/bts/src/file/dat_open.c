@@ -13,9 +13,9 @@
  *	- allows only one thread per handle, but bts reads each CPU in a separate thread.
  *
  * This reader reads the sections in file order, and checks every number before use. The reader
- * reports the first damage with its offset, and still uses the intact parts of the file. The reader
- * does not map the file into memory, because a mapped file that shrinks causes a SIGBUS. With
- * pread(), such a file only looks truncated.
+ * reports the first damaged part and its offset, and still uses the intact parts of the file. The
+ * reader does not map the file into memory, because a mapped file that shrinks causes a SIGBUS. If
+ * a file shrinks, pread() only returns fewer bytes.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -5,11 +5,11 @@
  *	not compressed:	page page page ...		read PIECE bytes at a time
  *	compressed:	number of chunks | size, decompressed size, bytes of each chunk
  *
- * If the file has an index, chunks before the wanted time range are skipped. But chunks with
- * mapping rows are read, because these rows may name the files of code that runs later.
+ * If the file has an index, chunks before the wanted time range are skipped, except chunks with
+ * mapping rows, because code that runs later may be in these mappings.
  *
- * If a chunk cannot be decompressed, the iterator skips this chunk. If the iterator cannot find the
- * next chunk or page, it skips the rest of the CPU's data.
+ * If a chunk cannot be decompressed, the iterator skips the chunk. If the next chunk or page cannot
+ * be found, the iterator skips the rest of the CPU's data.
  *
  * Each iterator belongs to one thread. All iterators share the file descriptor, because pread()
  * does not use the descriptor's offset.
@@ -98,7 +98,7 @@ static bool is_unwanted(const struct dat_pages *p)
 	       !(p->cpu->times[p->chunk] & DAT_INDEX_MAPS);
 }
 
-/* Read the next chunk's sizes. Return false at the end of the CPU's data or on damage. */
+/* Read the next chunk's sizes. Return false if the CPU's data ends here or is damaged. */
 static bool chunk_sizes(struct dat_pages *p, uint32_t *sizes)
 {
 	if (p->chunk >= p->chunks) {
@@ -116,7 +116,7 @@ static bool chunk_sizes(struct dat_pages *p, uint32_t *sizes)
 	if (!sizes[0] || !sizes[1] || sizes[0] > CHUNK_MAX || sizes[1] > CHUNK_MAX ||
 	    sizes[0] > p->dat->size - p->at) {
 		dat_damage(p->dat, p->at,
-			   "a chunk with invalid sizes (%u bytes in %u) of CPU %d", sizes[1],
+			   "invalid chunk sizes (%u bytes, stored in %u) for CPU %d", sizes[1],
 			   sizes[0], p->cpu->cpu);
 		p->lost = true;
 		return false;
@@ -159,7 +159,7 @@ const uint8_t *dat_pages_next(struct dat_pages *p)
 	uint32_t size = p->cpu->page_size;
 	const uint8_t *page;
 
-	/* An invalid page size, such as 0, is safe here: dat_pages_open() then leaves no data. */
+	/* If the page size is invalid (perhaps 0), dat_pages_open() has skipped all data. */
 	while (!p->pages_size || p->next + size > p->pages_size) {
 		if (p->next < p->pages_size) {
 			dat_damage(p->dat, p->page_offset + p->next,

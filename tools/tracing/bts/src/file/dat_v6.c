@@ -5,7 +5,7 @@
  *	header_page header_event | formats | kallsyms | printk | command lines |
  *	number of CPUs | options | "flyrecord": offset and size of each CPU's pages
  *
- * All parts before the pages, usually a few MB, are read at once. If these parts are larger than
+ * All parts before the pages, usually a few MB, are read in one go. If these parts are larger than
  * 256 MiB, the file is treated as damaged. Only the branches of the top-level instance are read.
  */
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  *
  * The options contain the offset of each section, and the last options are at the end of the file.
  * This reader ignores these offsets and reads the sections in file order, so that it can also read
- * a truncated file. The option BUFFER contains the file offset of each CPU's pages in a data
- * section. If the option is missing, dat_salvage() searches the data section for the pages.
+ * a truncated file. Each data section has a BUFFER option with the file offset of each CPU's pages.
+ * If this option is missing, dat_salvage() searches the data section for the pages.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static struct section *section_at(struct sections *all, uint64_t offset)
 	return NULL;
 }
 
-/* Parse an option BUFFER, which describes a data section, and add the CPUs of that section. */
+/* Parse a BUFFER option, which describes a data section, and add the CPUs of that section. */
 static void option_buffer(struct dat *dat, struct sections *all, struct dat_bytes *b)
 {
 	struct section *s = section_at(all, dat_u64(b));
@@ -182,9 +182,9 @@ static uint64_t chunks_end(struct dat *dat, uint64_t offset, uint64_t end)
 }
 
 /*
- * In a truncated file, the option BUFFER of a data section may be missing. In this case, search the
- * section for each CPU's data, which begins at a page boundary. Number the CPUs from 0, because the
- * real numbers are unknown. In an uncompressed section, the end of a CPU's data is unknown, so
+ * In a truncated file, the BUFFER option of a data section may be missing. If so, search the
+ * section for each CPU's data, which begins at a page boundary. The real CPU numbers are unknown,
+ * so number the CPUs from 0. In an uncompressed section, the end of a CPU's data is unknown, so
  * assign all data to CPU 0.
  */
 static void dat_salvage(struct dat *dat, struct section *s)

@@ -21,7 +21,7 @@ struct format_field {
 	bool		is_signed;
 	bool		is_array;
 	bool		is_string;
-	/* The field contains only the offset and length of its data within the entry. */
+	/* The field contains the offset and length of the data, which is elsewhere in the entry. */
 	bool		is_dynamic;
 };
 
@@ -51,10 +51,10 @@ const struct format_field *format_field(const struct format *format, const char 
 
 /* Return the number in @field, or 0 if @field is NULL, not a number, or outside the entry. */
 uint64_t format_number(const struct format_field *field, const void *entry, uint32_t size);
-/* Return the bytes of any field, or NULL if the bytes are outside the entry. */
+/* Return the bytes of @field, or NULL if the bytes are outside the entry. */
 const void *format_bytes(const struct format_field *field, const void *entry, uint32_t size,
 			 uint32_t *length);
-/* Add an entry as text in the form "name: field=value field=value". */
+/* Append an entry to @out as text, in the form "name: field=value field=value". */
 void format_text(struct bytes *out, const struct format *format, const void *entry, uint32_t size);
 
 #endif

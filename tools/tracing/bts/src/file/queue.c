@@ -9,7 +9,7 @@
  *
  * A thread that waits for batches or for room is woken only when the queue is half full, or when
  * the other thread ends. A wake-up for each batch would be slow, because a wake-up takes five
- * microseconds, and processing a batch takes only ten.
+ * microseconds, half as long as processing a batch.
  */
 #include <stdlib.h>
 

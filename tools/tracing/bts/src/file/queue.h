@@ -61,8 +61,8 @@ struct batch {
 
 /*
  * The queues of all CPUs together have QUEUE_ALL batches, but each queue has at least QUEUE_MIN.
- * QUEUE_ALL batches deliberately do not fit into a core's cache. If they did, one core would write
- * to lines that are still in the other core's cache, which is slower than writing to memory.
+ * QUEUE_ALL batches deliberately do not fit into a core's cache. Otherwise, the thread would write
+ * to lines that are still in the cache of the pipeline's core. Writing to memory is faster.
  */
 #define QUEUE_ALL	256
 #define QUEUE_MIN	16
@@ -87,7 +87,7 @@ struct queue {
 	bool			stop;
 };
 
-/* Allocate the queue of one of @nr_queues CPUs. */
+/* Allocate one CPU's queue. There are @nr_queues queues in total. */
 void queue_init(struct queue *q, size_t nr_queues);
 void queue_free(struct queue *q);
 
@@ -97,7 +97,7 @@ void queue_commit(struct queue *q);
 /* The thread announces that no more batches follow. */
 void queue_end(struct queue *q);
 
-/* The pipeline gets the oldest batch (NULL after the last batch), and releases it. */
+/* The pipeline gets the oldest batch (NULL after the last batch), and releases it after use. */
 struct batch *queue_peek(struct queue *q);
 void queue_next(struct queue *q);
 /* The pipeline asks the thread to stop. */

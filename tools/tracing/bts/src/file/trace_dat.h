@@ -52,7 +52,7 @@ enum {
  */
 #define DAT_MAPS	"maps"
 
-/* A key in section BTS, for the number of the CPU's branches that could not be written. */
+/* A key in the BTS section: the number of the CPU's branches that could not be written. */
 #define DAT_UNWRITTEN_CPU	"unwritten_cpu%d"
 
 /* An option with the same ID as a section (HEADERS to CMDLINES) contains the section's offset. */

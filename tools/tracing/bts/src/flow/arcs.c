@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Count the calls from function to function, and their cost.
+ * Count the calls for each pair of caller and callee, and sum up the cost of these calls.
  *
  * When a frame ends, count its call, instructions and branches. If a function calls itself, count
  * instructions and branches only when its outermost frame ends. To recognize the outermost frame,
- * count each function's live frames on each stack of a task. The table of these counts is kept
- * small, because a trace may have thousands of tasks.
+ * count each function's live frames on each stack of a task. The table of a task's counts is
+ * kept small, because a trace may have thousands of tasks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 /**
  * struct live - a function on a stack
  * @sym:	the function; NULL if the slot is free
- * @nr:		number of its live frames; a slot with 0 frames is freed when the table is resized
+ * @nr:		number of the function's live frames; resize() frees slots without live frames
  */
 struct live {
 	const struct sym	*sym;
@@ -28,7 +28,7 @@ struct live {
 
 /**
  * struct lives - the functions on the stacks of a task
- * @slots:	a hash table with linear probing, which is at most half full
+ * @slots:	a hash table with linear probing; at most half of the slots are used
  * @used:	number of slots that are not free
  */
 struct lives {
@@ -47,7 +47,7 @@ static struct live *slot_of(const struct lives *l, const struct sym *sym, uint32
 	return &l->slots[i];
 }
 
-/* Make room for one more function, and drop functions without live frames. */
+/* Rebuild the table: drop functions without live frames, and make room for one more function. */
 static void resize(struct lives *l)
 {
 	struct lives old = *l;

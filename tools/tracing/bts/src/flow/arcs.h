@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Count the calls from function to function, and their cost.
+ * Count the calls for each pair of caller and callee, and sum up the cost of these calls.
  *
  * Included by: flow/, dump/, cmd/.
  */
@@ -11,11 +11,11 @@
 #include "tally.h"
 
 /**
- * struct arcs - the number and cost of calls from function to function
- * @tally:	the sums of each pair of functions. The key contains the callee (a), the caller (b)
- *		and the address of the call (b_addr, 0 unless @sites). Instructions and branches
- *		include the callee's own calls; if a function calls itself, they are added only for
- *		its outermost call
+ * struct arcs - the number and cost of calls, for each pair of functions
+ * @tally:	the sums for each pair of functions. The key contains the callee (a), the caller (b)
+ *		and the address of the call (b_addr, 0 unless @sites). The cost of a call includes
+ *		the calls that the callee makes; if a function calls itself, only the cost of the
+ *		outermost call is added
  * @sites:	count the calls from each address separately
  * @wanted:	count only calls from or to functions with this name; if NULL, count all calls
  */
@@ -26,7 +26,7 @@ struct arcs {
 	const char	*wanted;
 };
 
-/* Call arcs_step() from the consumer's branch(), and arcs_row() from its row(). */
+/* Call arcs_step() and arcs_row() from the consumer's callbacks branch() and row(). */
 void arcs_step(struct arcs *a, struct task *t, const struct step *s, uint64_t ts);
 void arcs_row(struct arcs *a, struct task *t, const struct row *row);
 /* Call arcs_end() at the end of the trace. */

@@ -4,20 +4,20 @@
  * call, or after a stack switch:
  *
  *	longjmp()	leads to the return address of a setjmp() call, in the frame that called
- *			setjmp(). If several live frames match, guess the innermost frame to which
- *			no longjmp() has led yet. (Error handlers are nested, so each longjmp()
- *			leads further out.) The frame may be on another stack. If frames on several
- *			stacks match, guess the current stack, unless its matching frame calls
- *			longjmp() itself, because coroutines may switch stacks with longjmp()
- *	exception	leads to a landing pad. Choose the innermost frame whose current call has
- *			this landing pad in the table of call sites (lsda.c)
+ *			setjmp(). If several live frames have made this call, guess the innermost
+ *			one to which no longjmp() has led yet. (Error handlers are nested, so each
+ *			longjmp() leads further out.) If such frames are on several stacks, guess
+ *			the current stack. But if the frame on that stack calls longjmp() itself,
+ *			guess another stack, because coroutines may switch stacks with longjmp()
+ *	exception	leads to a landing pad. The table of call sites (lsda.c) shows which calls
+ *			have this pad. Choose the innermost frame that is in such a call
  *	stack switch	leads to a return address on a stack that the task has left. If several
- *			stacks contain this address, guess the stack on which the fewest frames
- *			would end. If this number is the same, guess the stack that the task left
- *			longest ago, because schedulers are often fair. If a later ret disproves the
- *			guess, correct() moves the frames. A new stack begins if a function that
- *			switches stacks (roles.c) branches to an unknown frame, or if a ret leads to
- *			the start of a function
+ *			stacks contain this address, guess the stack on which a return to the
+ *			address ends the fewest frames. If stacks tie, guess the one that the task
+ *			left longest ago, because schedulers are often fair. If a later ret
+ *			disproves the guess, correct() replaces the wrongly removed frames. A new
+ *			stack begins if a function that switches stacks (roles.c) branches to an
+ *			unknown frame, or if a ret leads to the start of a function
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@
 #include "symbols/roles.h"
 #include "frames.h"
 
-/* Search only this many innermost frames, because a stack switch usually leads to one of them. */
+/* A stack switch usually leads to one of the innermost frames, so search only this many. */
 #define SEARCH_MAX	256
 
 static bool alive(const struct frame *frames, uint32_t depth, const struct point *p)
@@ -46,7 +46,7 @@ void note_point(struct calls *c)
 		.addr = now->frames[now->depth - 1].ret, .index = now->depth - 2,
 		.serial = now->frames[now->depth - 2].serial,
 	};
-	/* Remove the setjmp() points of frames that have ended, so that the points stay sorted. */
+	/* Remove the points whose frames have ended, so that the array stays sorted by frame. */
 	while (now->nr_points && !alive(now->frames, now->depth, &now->points[now->nr_points - 1]))
 		now->nr_points--;
 	for (uint32_t i = now->nr_points; i && now->points[i - 1].index == p.index; i--)
@@ -61,7 +61,7 @@ void note_point(struct calls *c)
 	now->points[now->nr_points++] = p;
 }
 
-/* Return the setjmp() call that returns to @addr, or NULL. Add the number of matches to *@nr. */
+/* Return the setjmp() call that returns to @addr, or NULL. Add the number of such calls to *@nr. */
 static struct point *find_point(const struct stack *stack, uint64_t addr, unsigned int *nr)
 {
 	struct point *best = NULL;
@@ -93,7 +93,7 @@ static bool land_at_point(struct calls *c, const struct step *s)
 	struct point *best = find_point(&c->now, s->to, &nr), *other = NULL;
 	uint32_t index = c->nr_others;
 
-	/* If several stacks match, choose the stack that the task left longest ago. */
+	/* If several stacks contain a match, choose the one that the task left longest ago. */
 	for (uint32_t i = c->nr_others; i--;) {
 		struct point *p = find_point(&c->others[i], s->to, &nr_others);
 
@@ -149,9 +149,9 @@ static int64_t distance(const struct stack *other, uint64_t to)
 
 /*
  * Several stacks contained the same return address, so the current stack was only a guess. Now a
- * ret shows that the task is really on stack @index. Since the guess, frames of the current stack
- * were removed, although frames of stack @index had ended. To correct this, move the inner frames
- * of stack @index to the current stack.
+ * ret shows that the task is really on stack @index. So the @way innermost frames of stack @index
+ * have ended, but frames of the current stack were removed instead. To correct this, move these
+ * @way frames to the current stack.
  */
 static void correct(struct calls *c, uint32_t index, uint32_t way)
 {
@@ -160,7 +160,7 @@ static void correct(struct calls *c, uint32_t index, uint32_t way)
 
 	if (!c->now.doubtful || calls_real(c)->sym != right->frames[depth - 1].sym)
 		return;
-	/* The inlined frames on top belong to the code that is executed now, on stack @index. */
+	/* Remove the innermost inlined frames, because the task ran their code on stack @index. */
 	pop_to(c, calls_depth(c));
 	move_frames(c, index, depth);
 }
@@ -195,7 +195,7 @@ static bool land_on_stack(struct calls *c, const struct step *s, bool is_switch)
 	return true;
 }
 
-/* Begin a new stack, unless the branch leads to a live frame, for example after a Go panic. */
+/* Begin a new stack, unless the branch leads to a live frame (for example, after a Go panic). */
 static bool land_anew(struct calls *c, const struct step *s)
 {
 	bool within = s->at_to.addr != s->at_to.sym->addr;

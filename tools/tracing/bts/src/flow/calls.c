@@ -5,11 +5,11 @@
  *	call		adds a frame, whose return address is the address after the call
  *	ret		ends the frame that returns to the target, and all frames inside this frame
  *	jump		A jump to another function (a tail call) adds a frame, with the same return
- *			address as the function that jumps. But if this chain of tail calls already
- *			contains a frame of the target function, the jump ends the frames inside
- *			that frame. A jump to a split part of the same function (f.cold) changes
- *			nothing. An indirect jump, or a ret that matches no frame, may be longjmp(),
- *			an exception, or a stack switch (see arrive.c)
+ *			address as the function that jumps. If the current chain of tail calls
+ *			already contains a frame of the target function, the jump ends the frames
+ *			inside that frame. A jump to a split part of the same function (f.cold)
+ *			changes nothing. An indirect jump, or a ret that matches no frame, may be
+ *			longjmp(), an exception, or a stack switch (see arrive.c)
  *	syscall, interrupt	adds a frame, which ends when the kernel returns. If the kernel
  *			returns to the start of a function instead of the interrupted code, this
  *			function is a signal handler, and a frame is added for it. If a program was
@@ -17,16 +17,16 @@
  *	rt_sigreturn	ends the innermost handler. The program may continue at any address,
  *			because the handler may have changed the saved address
  *
- * A ret from the outermost function leads to a function that was called before the trace began and
- * is now the outermost function. Any other unexplained ret or indirect jump is assumed to lead to
- * the innermost frame of the function at the branch target.
+ * A ret from the outermost function leads to its caller, which was called before the trace began.
+ * The caller becomes the outermost function. Any other unexplained ret or indirect jump is assumed
+ * to lead to the innermost frame of the function at the branch target.
  *
  * After a gap, a loss or hidden branches (for example, if --cpu hides other CPUs), the next
- * straight run shows the current function. If the function is on the stack, the frames inside its
- * frame end. Otherwise, a frame is added for the function, and the next matching ret corrects the
- * stack. In both cases, the stack is a guess. If the branch into the kernel is lost, the branch out
- * of the kernel ends only the kernel's frames. If the branch out of the kernel is lost, the next
- * run in user space ends the kernel's frames.
+ * straight run shows the current function. If the function has a frame on the stack, the frames
+ * inside that frame end. Otherwise, a frame is added for the function, and the next matching ret
+ * corrects the stack. In both cases, the stack is a guess. If the branch into the kernel is lost,
+ * the branch out of the kernel ends the kernel's frames and shows the current function. If the
+ * branch out of the kernel is lost, the next run in user space ends the kernel's frames.
  *
  * If inlined functions are shown, their frames are on top of the frame of the function that
  * contains their code. These frames are replaced for each straight run. The rules above ignore
@@ -67,7 +67,7 @@ static void do_call(struct calls *c, const struct step *s)
 		note_point(c);
 }
 
-/* End all frames inside the last kernel entry or signal. Add a frame for the function at s->to. */
+/* End the frames inside the innermost kernel entry or handler. Push the function at s->to. */
 static void do_root(struct calls *c, const struct step *s)
 {
 	pop_to(c, last_entry(c) + 1);
@@ -110,7 +110,7 @@ static void jump_to(struct calls *c, const struct step *s, bool leaves)
 		push(c, FRAME_TAIL, sym, &s->at_from, top->ret);
 		calls_top(c)->approx = approx;
 	}
-	/* A jump to nameless code may come from a switch statement, so do not count a guess. */
+	/* Do not count a jump to nameless code as a guess: it may be part of a switch statement. */
 	if (leaves && !is_kernel(s->to) && (i >= 0 || !sym->nameless))
 		guess(c);
 }
@@ -166,7 +166,7 @@ static void do_odd_ret(struct calls *c, const struct step *s)
 	bool user = !is_kernel(s->to);
 	int64_t i;
 
-	/* A signal handler returns. The handler has no frame if the branch into it was lost. */
+	/* A signal handler returns. It has no frame if the branch into the handler was lost. */
 	if (user && code_ends_handler(s->at_to.sym->object, s->at_to.addr)) {
 		jump_to(c, s, false);
 		return;
@@ -237,7 +237,7 @@ static bool resumes_at(const struct frame *f, uint64_t to)
 	       (f->approx && to == f->ret);
 }
 
-/* Return the index of the innermost handler that returns to @to (0: to any address), or -1. */
+/* Return the innermost handler's index, or -1. If @to is set, the handler must return to @to. */
 static int64_t find_handler(const struct calls *c, uint64_t to)
 {
 	int64_t i = (int64_t)c->now.depth - 1;
@@ -250,9 +250,9 @@ static int64_t find_handler(const struct calls *c, uint64_t to)
 }
 
 /*
- * The kernel does not return to the interrupted instruction. Instead, the kernel starts a signal
- * handler, ends a handler without rt_sigreturn(), or continues at an address that the kernel (for
- * uprobes or rseq) or a debugger has chosen.
+ * Handle a return from the kernel that does not lead to the interrupted code. The kernel may have
+ * started a signal handler, ended a handler without rt_sigreturn(), or continued at an address that
+ * the kernel (for uprobes or rseq) or a debugger has chosen.
  */
 static void do_elsewhere(struct calls *c, const struct step *s, const struct frame *entry)
 {
@@ -268,7 +268,7 @@ static void do_elsewhere(struct calls *c, const struct step *s, const struct fra
 		do_jump(c, s);
 }
 
-/* End a signal handler that has no frame, because the branch into it is lost or too old. */
+/* End a signal handler. It has no frame, because the branch into the handler is missing. */
 static void end_unknown_handler(struct calls *c, const struct step *s)
 {
 	int64_t i = find_sym(c, s->at_to.sym, 0);
@@ -309,7 +309,7 @@ static uint32_t user_depth(const struct calls *c)
 	return i;
 }
 
-/* Return the depth of the stack up to the innermost entry from user space, or 0. */
+/* Return the depth of the stack just after its innermost entry from user space, or 0 if none. */
 static uint32_t entry_depth(const struct calls *c)
 {
 	uint32_t i = c->now.depth;
@@ -465,7 +465,7 @@ static void transition(struct calls *c, const struct step *s)
 		do_iret(c, s);
 		break;
 	case BRANCH_UNKNOWN:
-		/* If the branch leads to a return address in another function, assume a ret. */
+		/* If the branch leaves the function and leads to a return address, assume a ret. */
 		i = s->at_to.sym != s->at_from.sym ? find_ret(c, s->to, side_begin(c)) : -1;
 		if (i >= 0)
 			do_ret(c, s);
@@ -478,7 +478,7 @@ static void transition(struct calls *c, const struct step *s)
 }
 
 /*
- * The run is in user space, so end the kernel's frames, if do_exit() has not ended them. With the
+ * The run is in user space, so end any kernel frames that do_exit() (above) has not ended. With the
  * option bts-cpl-filter, a trace of user space may have no branches out of the kernel.
  */
 static void leave_kernel(struct calls *c)
@@ -614,7 +614,7 @@ void calls_row(struct calls *c, const struct row *row)
 		leave_handler(c);
 		break;
 	case ROW_ARRIVES:
-		/* Handle exec() here, because do_exit() needs a branch out of the kernel. */
+		/* If the trace has no branch out of exec() (see do_exit()), exec() ends here. */
 		if (c->pipe->user_only && row->user_ip && c->exec) {
 			end_stacks(c);
 			c->exec = false;

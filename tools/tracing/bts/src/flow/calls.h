@@ -14,7 +14,7 @@ struct inlined;
 enum frame_kind {
 	FRAME_ROOT,		/* older than the trace, or entered in an unknown way */
 	FRAME_CALL,
-	FRAME_TAIL,		/* entered by a jump, with the return address of the outer frame */
+	FRAME_TAIL,		/* entered by a jump, so it returns to the outer frame's caller */
 	FRAME_SYSCALL,
 	FRAME_INTERRUPT,	/* interrupt or exception */
 	FRAME_SIGNAL,		/* signal handler, called by the kernel */
@@ -24,7 +24,7 @@ enum frame_kind {
 
 /**
  * struct frame - a function that is being executed
- * @part:	the split part of @sym (such as f.cold) to which @sym has jumped, or NULL
+ * @part:	the part split off from @sym (such as f.cold) to which @sym has jumped, or NULL
  * @inlined:	the inlined call; NULL if the function is not inlined
  * @site:	the call instruction; if unknown, the start of @sym
  * @ret:	the return address; 0 if unknown
@@ -63,14 +63,14 @@ struct frame {
 struct calls;
 
 struct calls_ops {
-	/* Called after the new frame @f became the innermost frame. Each callback may be NULL. */
+	/* Called after the new frame @f has become the innermost one. Each callback may be NULL. */
 	void	(*enter)(struct calls *c, struct frame *f);
 	/* Called when @f ends. If calls->closing is set, @f ends because the trace or task ends. */
 	void	(*leave)(struct calls *c, struct frame *f);
 	/*
 	 * Called if a later branch shows that the frame @f belongs to another stack. The frame is
-	 * detached from its stack, and then attached to the other stack. During both callbacks, @f
-	 * is the innermost frame of calls->now. Do not count the call of @f again.
+	 * detached from its stack, and then attached to the other stack. During @detach and
+	 * @attach, @f is the innermost frame of calls->now. Do not count the call of @f again.
 	 */
 	void	(*detach)(struct calls *c, struct frame *f);
 	void	(*attach)(struct calls *c, struct frame *f);
@@ -83,7 +83,7 @@ struct calls_ops {
 struct point;
 
 /**
- * struct stack - a stack of a task
+ * struct stack - a call stack of a task
  * @frames:	the frames, outermost first
  * @depth:	number of frames
  * @nr_entries:	number of system calls and interrupts among the frames
@@ -108,7 +108,7 @@ struct stack {
 };
 
 /**
- * struct calls - the stacks of a task
+ * struct calls - the call stacks of a task
  * @ops:	callbacks of the command
  * @ctx:	data of the command
  * @now:	the current stack
@@ -118,11 +118,11 @@ struct stack {
  * @branches:	branches that the task has taken so far
  * @ts:		time of the last branch
  * @exec:	the task has mapped a new program since it last entered the kernel
- * @lost:	branches are missing, so the next branch may not fit the stack
+ * @lost:	branches are missing, so the next branch may not match the stack
  * @hidden:	task.hidden at the last branch
  * @guessed:	since the last exec(), a guess has been made about the stacks
  * @closing:	the frames end because the trace or the task ends
- * @node:	data of the command, for this task
+ * @node:	the command's data for this task
  */
 struct calls {
 	struct pipe		*pipe;

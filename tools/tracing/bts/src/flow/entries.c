@@ -46,7 +46,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	e->begun = true;
 }
 
-/* Report whether the run stays in one function, and enters or leaves no inlined call. */
+/* Report whether the run stays in one function and in the same inlined call, if any. */
 static bool is_whole(const struct step *s)
 {
 	uint64_t end;
@@ -82,7 +82,7 @@ static const struct inlined *origin(const struct step *s, const struct inlined *
 	case BRANCH_JUMP_IND:
 		break;
 	default:
-		/* A branch that enters or leaves the kernel enters no inlined call. */
+		/* A branch into or out of the kernel does not begin an inlined call. */
 		return target;
 	}
 	if (from == to || sym_is_part(from, to) || sym_is_part(to, from))

@@ -13,9 +13,9 @@
 #include "frames.h"
 
 #define INSN_MAX	15
-/* Limit the number of a task's other stacks, because no branch shows that a stack was freed. */
+/* Limit the number of stacks that a task has left: no branch shows that a stack was freed. */
 #define STACKS_MAX	4096
-/* A trace may have thousands of tasks, so begin with few frames. */
+/* A trace may have thousands of tasks, so allocate only a few frames for each at first. */
 #define FRAMES_MIN	16
 
 static struct frame *new_frame(struct calls *c)
@@ -32,7 +32,7 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 {
 	struct frame *f = new_frame(c);
 
-	/* Set each member, because gcc clears an initialized frame with a slow instruction. */
+	/* Set the members one by one: with an initializer, gcc would clear *f slowly. */
 	f->sym = sym;
 	f->part = NULL;
 	f->inlined = NULL;
@@ -70,7 +70,7 @@ void pop_to(struct calls *c, uint32_t depth)
 		pop(c);
 }
 
-/* Add frames for @in and the inlined calls that contain it. @depth is calls_depth(). */
+/* Add frames for @in and the inlined calls around @in. @depth is the result of calls_depth(). */
 static void push_inlined(struct calls *c, const struct inlined *in, uint32_t depth,
 			 const struct place *site)
 {
@@ -128,7 +128,7 @@ uint32_t side_begin(const struct calls *c)
 {
 	uint32_t i = c->now.depth;
 
-	/* Avoid a search of the whole stack, because a recursion may be very deep. */
+	/* Do not search for an entry in vain: recursion may make the stack very deep. */
 	if (!c->now.nr_entries)
 		return 0;
 	while (i && !is_entry(&c->now.frames[i - 1]))
@@ -167,7 +167,7 @@ void guess(struct calls *c)
 		c->ops->guess(c);
 }
 
-/* Do not count what the task executed on other stacks since it left the stack @s. */
+/* Do not count what the task has executed on other stacks since it left the stack @s. */
 static void skip_counts(struct calls *c, const struct stack *s)
 {
 	for (uint32_t i = 0; i < c->now.depth; i++) {

@@ -29,8 +29,8 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 void pop(struct calls *c);
 void pop_to(struct calls *c, uint32_t depth);
 /*
- * Replace the inlined frames on top with frames for @in and the inlined calls that contain @in. If
- * @in is NULL, only remove the inlined frames.
+ * Replace the innermost inlined frames with frames for @in and the inlined calls that contain @in.
+ * If @in is NULL, only remove the inlined frames.
  */
 void set_inlined(struct calls *c, const struct inlined *in, const struct place *site);
 /* Report whether @sym is the frame's function or a part of that function. */
@@ -58,15 +58,15 @@ void move_frames(struct calls *c, uint32_t i, uint32_t depth);
 /* Continue on c->others[i]. If @i is c->nr_others, continue on a new stack. */
 void change_stack(struct calls *c, uint32_t i);
 void end_stacks(struct calls *c);
-/* End the stacks, and free their memory. Later branches of the task may add new frames. */
+/* End all frames, and free the stacks. Later branches of the task may add new frames. */
 void free_stacks(struct calls *c);
 
 /* arrive.c: record that the innermost frame is setjmp() or a similar function. */
 void note_point(struct calls *c);
 /*
  * Find the frame to which a branch in user space leads. Call this function only if the branch is an
- * indirect jump, a ret that matches no frame, or a stack switch. If no rule applies, do not change
- * the stacks, and return false.
+ * indirect jump, a ret that matches no frame, or a stack switch. If no frame is found and no stack
+ * begins, do not change the stacks, and return false.
  */
 bool arrive(struct calls *c, const struct step *s);
 

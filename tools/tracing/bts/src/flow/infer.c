@@ -2,8 +2,8 @@
 /*
  * Infer events in a trace that has no branches from or to the kernel (perf's branches:u).
  *
- * In such a trace, a run continues after a system call, and after a fault, such as a page fault,
- * that the kernel resolves. In three cases, the code does not lead from one branch to the next:
+ * In such a trace, a straight run continues across system calls, and across faults that the kernel
+ * resolves. In three cases, the code does not lead from one branch to the next:
  *
  *	a signal	A bts_arrives row may contain the address of the handler. Otherwise, if
  *			a straight run leads from the start of a function to the next branch,
@@ -13,7 +13,7 @@
  *	exec()		A bts_arrives row may contain the start address of the program.
  *			Otherwise, the address is unknown
  *
- * A row reports each signal and each rt_sigreturn, and whether this event was inferred. If none of
+ * For each signal and each rt_sigreturn, a row states whether the event was inferred. If none of
  * the three cases explains a branch, a gap is reported before the branch. The last straight run
  * before exec(), before rt_sigreturn() or before the end of the task does not end with a branch. To
  * count the instructions of this straight run, add a step with STEP_END.
@@ -71,7 +71,7 @@ void infer_end(struct pipe_private *v, struct task *t, uint64_t user_ip)
 	end_run(v, t, kind == BRANCH_SYSCALL ? user_ip - SYSCALL_SIZE : user_ip);
 }
 
-/* Report whether the task is at the code that ends a signal handler. */
+/* Report whether the task is at the code to which a signal handler returns. */
 static bool at_sigreturn(struct pipe_private *v, struct task *t)
 {
 	struct place at = place_find(v->pipe, t, t->at);
@@ -79,7 +79,7 @@ static bool at_sigreturn(struct pipe_private *v, struct task *t)
 	return code_ends_handler(at.sym->object, at.addr);
 }
 
-/* The handler ends. If its signal is older than the trace, the interrupted code is unknown. */
+/* The handler ends. If the signal is older than the trace, the interrupted code is unknown. */
 static int end_handler(struct pipe_private *v, struct task *t, uint64_t ts)
 {
 	int ret = row(v, t, ROW_SIGRETURN, 0, ts, true);
@@ -146,8 +146,8 @@ static struct step *way_back(struct pipe_private *v, struct task *t, const struc
 	if (!*ret && (!s || (s->flags & STEP_GAP)))
 		s = way_to_handler(v, t, b, ts, ret);
 	/*
-	 * The address of the interrupted code is unknown if the handler has changed it, or if the
-	 * signal is older than the trace.
+	 * If the handler has changed the saved address, or if the signal came before the trace
+	 * began, it is unknown where the task continues.
 	 */
 	return s ? s : step_from(v, t, b->from, b);
 }

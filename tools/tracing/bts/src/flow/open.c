@@ -65,8 +65,8 @@ bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
 	p->objects.began = began(v->dat->info.text);
 	p->objects.ended = ended(v->dat->info.text);
 	/*
-	 * If the trace does not state these options, its branches show whether user space and the
-	 * kernel were recorded.
+	 * If the trace does not contain the options bts-user and bts-kernel, the branches show
+	 * later whether user space and the kernel were recorded.
 	 */
 	v->seen_user = was_set(v->dat->info.text, "bts-user");
 	v->seen_kernel = was_set(v->dat->info.text, "bts-kernel");
@@ -158,7 +158,7 @@ char *pipe_warning(const struct pipe *p)
 	return text;
 }
 
-/* Add a line if the chosen trace clock (in brackets) does not count nanoseconds. */
+/* Add a line to @out if the chosen trace clock (the one in brackets) does not count nanoseconds. */
 static void add_clock(const struct pipe *p, struct bytes *out)
 {
 	const char *clock = p->private->dat->clock.text;
@@ -168,13 +168,15 @@ static void add_clock(const struct pipe *p, struct bytes *out)
 			     "are wrong\n");
 }
 
-/* Add a line for each file that is unreadable, or that may have changed since the recording. */
+/* Add a line to @out for each file that is unreadable or may have changed since the recording. */
 static void add_changed(const struct pipe *p, struct bytes *out)
 {
 	static const char * const words[] = {
-		[OBJECT_UNPROVEN] = "may have changed since the recording, so its names end with ?",
-		[OBJECT_CHANGED] = "has changed since the recording, so its names are unknown",
-		[OBJECT_MISSING] = "cannot be read, so its names are unknown",
+		[OBJECT_UNPROVEN] =
+			"may have changed since the recording, so its function names end with ?",
+		[OBJECT_CHANGED] =
+			"has changed since the recording, so its function names are unknown",
+		[OBJECT_MISSING] = "cannot be read, so its function names are unknown",
 	};
 
 	for (const struct object *o = p->objects.list; o; o = o->next)

@@ -50,9 +50,9 @@ static bool parse_cpus(struct options *o, const char *text)
 }
 
 /*
- * Parse a number of seconds, and convert it to nanoseconds, at most UINT64_MAX. Use the locale "C",
- * because in the locale of the library's caller, the decimal point may be a comma. newlocale()
- * cannot fail for "C", and its result need not be freed.
+ * Parse a number of seconds, and convert it to nanoseconds, or to UINT64_MAX if it is too large.
+ * Use the locale "C", because in the locale of the library's caller, the decimal point may be a
+ * comma. newlocale() cannot fail for "C", and its result need not be freed.
  */
 static bool parse_seconds(const char **text, uint64_t *time)
 {
@@ -106,7 +106,7 @@ static char **string_of(struct options *o, const char *name)
 	return NULL;
 }
 
-/* Set the filter user or the filter kernel, but not both. */
+/* Set the user filter or the kernel filter. Setting both is an error. */
 static const char *set_side(struct options *o, const char *name)
 {
 	bool kernel = !strcmp(name, "kernel");

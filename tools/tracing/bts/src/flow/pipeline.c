@@ -7,16 +7,16 @@
  *	stream of CPU 2 --'
  *
  * A task runs on one CPU at a time, and its branches are written to the CPU's stream before the
- * task moves to another CPU. The idle tasks of all CPUs have PID 0, but are different tasks (see
- * task_get()). So merging the streams by time puts the branches of each task in order. The branches
- * of a batch are delivered until another stream has an older entry.
+ * task moves to another CPU. So merging the streams by time puts the branches of each task in
+ * order. (The idle tasks of all CPUs have PID 0, but are different tasks; see task_get().) The
+ * branches of a batch are delivered until another stream has an older entry.
  *
- * Each step points to the step that followed it last time, as a guess at the next step. If a branch
- * does not match this guess, next_step() looks up the step of the branch.
+ * Each step points to the step that followed it last time, and will probably follow it again. If
+ * the next branch does not match this guess, next_step() looks up the step of the branch.
  *
  * After a loss, the position of the task is unknown, so the start of its next run is unknown, too.
- * The lost branches may belong to several tasks. So a loss on a CPU affects each task that last ran
- * on this CPU, and each task that runs on it later.
+ * The lost branches may belong to several tasks. So a loss on a CPU affects each task whose last
+ * CPU was this one, and each task that runs on this CPU later.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,10 +26,10 @@
 #include "symbols/code.h"
 #include "private.h"
 
-/* The maximum number of steps in the table. A full table is passed to the consumer's fold(). */
+/* The maximum number of steps. When the table is full, fold() receives all steps. */
 #define STEPS_MAX	(1U << 20)
 
-/* If the code is unknown, a straight run is assumed to be at most this long. */
+/* If the code is unknown, assume that a straight run has fewer bytes than this. */
 #define NEAR		0x10000
 
 /* @guess is a mapping that probably contains the address, or NULL. */
@@ -106,10 +106,10 @@ enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME };
 
 /*
  * If only one side (user space or the kernel) is recorded, missing branches on the other side are
- * not a gap. The hardware's filter also removes all branches into the kernel or all branches out of
- * the kernel. If the branches out of the kernel are missing, report no gap, because the address at
- * which the program continues is known. If the branches into the kernel are missing, report a gap,
- * because the address at which the program entered the kernel is unknown.
+ * not a gap. With bts-cpl-filter, the trace also lacks either all branches into the kernel or all
+ * branches out of the kernel. If the branches out of the kernel are missing, report no gap, because
+ * the address at which the program continues is known. If the branches into the kernel are missing,
+ * report a gap, because the address at which the program entered the kernel is unknown.
  */
 static enum origin origin_of(const struct pipe_private *v, const struct task *t,
 			     uint64_t from, uint64_t to)
@@ -190,7 +190,7 @@ static struct step *new_step(struct pipe_private *v, uint32_t space, const struc
 	return s;
 }
 
-/* Report whether other processes may use the address for something else. */
+/* Report whether the address may mean something else in other processes. */
 static bool is_own(uint64_t addr, const struct spot *spot)
 {
 	return !is_kernel(addr) && spot->file == FILE_NONE;
@@ -245,8 +245,8 @@ static struct step *next_step(struct pipe_private *v, struct task *t,
 }
 
 /*
- * Return the address at which user space continues: after the system call, at the interrupted
- * instruction or, after rt_sigreturn(), at the instruction that the signal had interrupted.
+ * Return the address at which user space continues: the instruction after the system call, the
+ * interrupted instruction or, for rt_sigreturn(), the instruction that the signal had interrupted.
  */
 static uint64_t resume_at(struct task *t, const struct step *s, uint64_t from)
 {
@@ -284,13 +284,13 @@ static int gap_row(struct pipe_private *v, struct task *t, const struct step *s,
 static int unusual(struct pipe_private *v, struct task *t, const struct step *s,
 		   uint64_t ts)
 {
-	/* Do not count STEP_HEAD: its run would be unknown even if the code were available. */
+	/* Do not count a step with STEP_HEAD as missing code: its run is unknown anyway. */
 	if ((s->flags & (STEP_BLIND | STEP_HEAD)) == STEP_BLIND)
 		v->pipe->bill.blind++;
 	return s->flags & STEP_GAP ? gap_row(v, t, s, ts) : 0;
 }
 
-/* Report whether @next, the guess at the next step, is the step of @b in this process. */
+/* Report whether the predicted step @next matches the branch @b in this process. */
 static inline bool is_next(const struct step *next, const struct branch *b, const uint64_t *biases,
 			   uint32_t space)
 {
@@ -358,7 +358,7 @@ static void hide_branches(struct task *t)
 
 /*
  * Deliver the branches of a batch that pass the filters on task, CPU and time. The reader has
- * already skipped some branches outside the wanted time; skip the rest here.
+ * already skipped some branches outside the chosen time range; skip the rest here.
  */
 static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t begin, uint32_t end)
 {
@@ -390,7 +390,7 @@ static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t be
 	return 0;
 }
 
-/* Return the index of the first branch later than @limit, but at least @begin + 1. */
+/* Return the index of the first branch later than @limit. The result is at least @begin + 1. */
 static uint32_t older_part(const struct batch *b, uint32_t begin, uint64_t limit)
 {
 	size_t older;
@@ -412,7 +412,7 @@ static uint64_t head_time(struct pipe_stream *s)
 
 /*
  * Return the stream with the oldest entry. Set *@limit to the oldest time in the other streams. If
- * only a flight recorder's mappings remain, return NULL, because no branch follows them.
+ * only the streams of a flight recorder's mappings remain, return NULL: no branch follows.
  */
 static struct pipe_stream *oldest(struct pipe_private *v, uint64_t *limit)
 {
@@ -536,7 +536,7 @@ int pipe_run(struct pipe *p)
 	v->by_address = options_by_address(p->options);
 	v->dat->time_from = v->time_from;
 	v->dat->time_to = v->time_to;
-	/* A positive value is not a failure: the consumer needs no more branches. */
+	/* A positive result is not a failure. It means that the consumer needs no more branches. */
 	if (start_streams(v))
 		failed = run_streams(v) < 0;
 	pipe_stop(v);

@@ -13,8 +13,8 @@
  *
  * A command receives the branches of each task in order, even if the task moves between CPUs. Each
  * branch is part of a step, which consists of a straight run and the branch at its end. The
- * pipeline looks up the functions, instructions and kind of a step once, and then only counts how
- * often it was taken. If branches are missing, the command receives a row.
+ * pipeline looks up the functions, instructions and kind of each step only once, and then counts
+ * how often the step is taken. If branches are missing, the command receives a row about the loss.
  *
  * Included by: api/, flow/, diff/, dump/, gdb/, tui/, cmd/.
  */
@@ -84,7 +84,7 @@ enum {
  * @at_start:	resolved @start; with STEP_GAP, the same as @at_from
  * @at_from:	resolved @from
  * @at_to:	resolved @to
- * @priv:	data of the command, until the consumer's fold() has returned
+ * @priv:	the command's data, valid until the consumer's fold() has returned
  * @insns:	instructions executed from @start on, including the branch
  * @space:	number of the address space; 0 if processes may share the step
  * @flags:	STEP_*
@@ -116,7 +116,7 @@ struct space;
 
 /**
  * struct task - a task of the trace
- * @tgid:	PID of the task's process; until a row contains this PID, @pid or a guess
+ * @tgid:	PID of the task's process; until a row contains it, @pid or a guess
  * @comm:	current name of the task
  * @cpu:	current or last CPU of the task
  * @idle_cpu:	if @pid is 0, the CPU of this idle task; otherwise 0
@@ -153,7 +153,7 @@ struct task {
 
 enum row_type {
 	ROW_LOST,		/* the tracer or the ring buffer lost branches here */
-	/* The code cannot have led to the next branch, or branches of the task may be lost. */
+	/* Either the code cannot have led to the next branch, or branches may be lost. */
 	ROW_GAP,
 	ROW_DEPARTS,
 	ROW_ARRIVES,
@@ -169,8 +169,8 @@ enum row_type {
  * @count:	loss: number of lost branches, 0 if unknown
  * @cause:	loss: cause of the loss
  * @from:	gap: target of the previous branch; mapping: first address; signal: start of the
- *		run that the signal interrupted
- * @to:		gap: source of the next branch, 0 if a loss is the reason; mapping: end;
+ *		straight run that the signal interrupted
+ * @to:		gap: source of the next branch, 0 after a loss; mapping: end;
  *		signal: address of the handler
  * @inferred:	signal: inferred from the code
  * @voluntary:	departure: the task gave up the CPU voluntarily
@@ -215,8 +215,8 @@ struct consumer {
 };
 
 /*
- * The filters of all commands (options.c). The library does not use @head, @path and @given. Times
- * are in nanoseconds. @time_to is valid only if @time_given is true.
+ * The filters that all commands accept (options.c). The library does not use @head, @path and
+ * @given. Times are in nanoseconds. @time_to is valid only if @time_given is true.
  */
 struct options {
 	char		*task;
@@ -251,12 +251,12 @@ const char *options_set(struct options *o, const char *name, const char *value);
 void options_free(struct options *o);
 
 /**
- * struct pipe_bill - summary of the trace, including missing branches
+ * struct pipe_bill - totals of the trace, including the number of missing branches
  * @branches:	branches that pass the filters on task, CPU and time
  * @tasks:	tasks that took these branches
  * @switches:	switches from one task to another
  * @losses:	lost branches, by cause
- * @gaps:	branches that the code before them cannot have reached
+ * @gaps:	branches that the code cannot reach from the previous branch
  * @blind:	branches whose code is not available
  * @guessed:	number of guesses in call stacks; 0 if the command does not follow calls
  * @bytes:	size of the trace data in the file
@@ -329,7 +329,7 @@ char *pipe_warning(const struct pipe *p);
 bool pipe_open(struct pipe *p, const char *path, const struct options *options);
 void pipe_bill(const struct pipe *p, FILE *out);
 void pipe_bill_json(const struct pipe *p, FILE *out);
-/* Report failures and damage of the file. Return STATUS_OK or STATUS_FAILURE. */
+/* Report failures of the pipeline and damage to the file. Return STATUS_OK or STATUS_FAILURE. */
 int pipe_close(struct pipe *p);
 
 /* Write a place as function+0x12, libfoo.so+0x1234 or 0x1234. Return the text's length. */
@@ -347,8 +347,8 @@ uint64_t pipe_step_addr(const struct pipe *p, const struct task *task, uint64_t 
 /* Return a copy of the step, in which the addresses are those of the task's process. */
 struct step pipe_step(const struct pipe *p, const struct task *task, const struct step *s);
 /*
- * Call @each for each instruction of a step, in order. Return the number of instructions. Return 0
- * if the option user or kernel excludes the step, or if the code of the step is not available.
+ * Call @each for each instruction of a step, in order. Return the number of instructions, or 0 if
+ * --user or --kernel excludes the step, or if the code of the step is not available.
  */
 typedef void (*step_insn_fn)(void *ctx, struct sym *sym, uint64_t addr, uint32_t length);
 uint32_t step_each(const struct pipe *p, const struct step *s, step_insn_fn each,
@@ -366,8 +366,8 @@ bool step_returns(const struct step *s);
  */
 uint64_t step_calls(const struct pipe *p, const struct step *s);
 /*
- * If the row reports the beginning of a signal handler, set *@s to a step without a run. Return
- * false for any other row, or if the filters exclude the step.
+ * If the row reports the beginning of a signal handler, set *@s to a step that contains only the
+ * branch to the handler. Return false for any other row, or if the filters exclude the step.
  */
 bool pipe_signal(struct pipe *p, struct task *task, const struct row *row, struct step *s);
 /* Return the function inlined at @addr, or @sym if no function is inlined or if !p->inlines. */

@@ -18,11 +18,11 @@
 
 /**
  * struct pipe_stream - the stream of a CPU, during the merge
- * @done:	number of branches of the first batch that have been delivered
+ * @done:	number of delivered branches of the batch at the head of the queue
  * @time:	time of the next branch or row
  * @time_known:	@time is valid
  * @ended:	the stream has ended
- * @maps:	the stream is in the instance DAT_MAPS
+ * @maps:	the stream contains only mappings (see DAT_MAPS)
  * @position:	number of bytes that were read from the stream
  */
 struct pipe_stream {
@@ -46,9 +46,9 @@ struct comm {
  * @seen_kernel:	the trace's info or a branch shows that the kernel was recorded
  * @seen_user:		the trace's info or a branch shows that user space was recorded
  * @loss_seq:		number of losses so far
- * @cpu_lost:		for each CPU, the value of @loss_seq after its last loss
- * @cpu_pid:		for each CPU, the PID of its last task
- * @by_address:		processes do not share steps, because a filter is an address
+ * @cpu_lost:		for each CPU, the value of @loss_seq after the CPU's last loss
+ * @cpu_pid:		for each CPU, the PID of the last task on the CPU
+ * @by_address:		a filter contains an address, so processes do not share steps
  * @shown:		at least one step passes the filters
  * @departs:		the trace has bts_departs rows, so @departures is the number of switches
  * @departures:		number of bts_departs rows of chosen tasks
@@ -87,7 +87,7 @@ void pipe_stop(struct pipe_private *v);
 /* rows.c: handle non-branch rows. */
 int pipe_other(struct pipe_private *v, struct batch *b);
 int pipe_row(struct pipe_private *v, struct task *t, const struct row *row);
-/* Report a gap if the task's last or new CPU may have lost branches of the task. */
+/* Report a gap if @cpu or the task's previous CPU may have lost branches of the task. */
 int task_lost(struct pipe_private *v, struct task *t, int cpu, uint64_t ts);
 
 /* pipeline.c: return the step whose run leads from @start to the branch. */
@@ -95,9 +95,9 @@ struct step *step_from(struct pipe_private *v, struct task *t, uint64_t start,
 		       const struct branch *b);
 
 /*
- * infer.c: if the trace has only branches within user space, and the code cannot have led to the
- * branch, find the signal, rt_sigreturn or exec() that explains it. Report a signal in a row, and
- * set *@ret to the value that the consumer returned. Return the step of the branch, or NULL.
+ * infer.c: in a trace of user space only, explain a branch to which the code cannot have led. Find
+ * the signal, rt_sigreturn or exec() before the branch. Report a signal as a row, and set *@ret to
+ * the value that the consumer returned. Return the step of the branch, or NULL.
  */
 struct step *infer_way(struct pipe_private *v, struct task *t, const struct branch *b, uint64_t ts,
 		       int *ret);
@@ -109,7 +109,7 @@ void infer_end(struct pipe_private *v, struct task *t, uint64_t user_ip);
 void infer_exec(struct task *t);
 
 /* tasks.c */
-/* Find or create a task. All idle tasks have PID 0, so each CPU has its own task with this PID. */
+/* Find or create a task. All idle tasks have PID 0, so @cpu tells them apart. */
 struct task *task_get(struct pipe_private *v, int pid, int cpu);
 /* Make room for the CPUs below @nr in cpu_lost and cpu_pid. */
 void tasks_more_cpus(struct pipe_private *v, size_t nr);
@@ -128,7 +128,7 @@ void comms_read(struct pipe_private *v);
 /* options.c */
 bool options_want_cpu(const struct options *o, int cpu);
 bool options_want_task(const struct options *o, const struct task *t);
-/* Report whether o->from or o->to is an address, whose meaning depends on the process. */
+/* Report whether o->from or o->to is an address. Unlike a name, it depends on the process. */
 bool options_by_address(const struct options *o);
 bool options_match_place(const struct place *place, uint64_t addr, const char *wanted);
 

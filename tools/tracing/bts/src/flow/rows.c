@@ -2,9 +2,9 @@
 /*
  * Handle non-branch rows: losses, departures, arrivals, mappings and other events.
  *
- * A loss on a CPU may concern each task that last ran on this CPU, and each task that runs on it
- * later. So a row reports the loss and, if known, the task. For every other task that the loss may
- * concern, a gap is reported before the task's next branch.
+ * A loss on a CPU may affect any task whose last branch before the loss, or first branch after it,
+ * is on this CPU. So a row reports the loss and, if known, the task that lost branches. For every
+ * other task that the loss may affect, a gap is reported before the task's next branch.
  */
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -153,7 +153,7 @@ static int map(struct pipe_private *v, struct task *t, const struct batch *b, bo
 	char path[4096], text[4096 + 64], comm[16];
 	uint32_t length = 0;
 
-	/* Older traces do not have this field. */
+	/* In older traces, the row does not contain the name of the task. */
 	string(f, b, "comm", comm, sizeof(comm));
 	if (comm[0])
 		task_named(v, t, comm);
@@ -211,8 +211,8 @@ int pipe_other(struct pipe_private *v, struct batch *b)
 	struct task *t;
 
 	/*
-	 * Apply mappings even if they are not shown, because the names of addresses depend on them.
-	 * But ignore all mappings after v->time_to, because the reader may have skipped some.
+	 * Apply even mappings that are not shown, because the names of addresses depend on all
+	 * mappings. But ignore mappings after v->time_to: the reader may have skipped some of them.
 	 */
 	if (b->type == BATCH_MAP && b->ts > v->time_to)
 		return 0;

@@ -3,16 +3,15 @@
  * Build the address spaces from the bts_map rows.
  *
  * A new mapping replaces the parts of older mappings that it overlaps. The trace need not report
- * munmap(), because unmapped code is not executed. If another library or program is mapped at an
- * address, old steps must keep their meaning. A shared address (space.h) always means the same
+ * munmap(), because unmapped code is not executed. If the library or program at an address is
+ * replaced, old steps must keep their meaning. A shared address (space.h) always means the same
  * place in the same file. If a step contains an address that is not shared, the step's key includes
- * the number of the space. A new mapping changes this number, so that old steps with such addresses
- * do not match.
+ * the number of the space. If a new mapping may change the meaning of such addresses, the space
+ * gets a new number, so that old steps do not match.
  *
- * A space has a bias for each file. To check its guess at the next step, the pipeline adds the bias
- * to the step's shared addresses, and compares the sums with the branch, without looking up the
- * mapping. So a bias is valid only while the space maps the whole range of the file that the first
- * process mapped.
+ * A space has a bias for each file. To check whether a step matches a branch, the pipeline adds the
+ * bias to the step's shared addresses, but does not look up the mapping. So a bias is valid only
+ * while the space maps the whole range of the file that the first process mapped.
  */
 #include <stdlib.h>
 #include <string.h>

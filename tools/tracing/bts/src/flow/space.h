@@ -19,15 +19,15 @@
 #define SHARED_SIZE	(1ULL << 45)
 #define SHARED_MAX	1024
 
-/* FILE_NONE: the address is not shared. FILE_SLOW: the address is shared, but must be looked up. */
+/* FILE_NONE: not a shared address. FILE_SLOW: a shared address that must be looked up. */
 enum { FILE_NONE, FILE_SLOW, FILE_FIRST };
 
-/* The bias of a file that is not mapped, or no longer completely mapped. */
+/* Used instead of the bias of a file that is not mapped, or is no longer completely mapped. */
 #define BIAS_NONE	(1ULL << 62)
 
 /**
- * struct shared_file - a file with shared addresses; a file that a process maps twice has two such
- * structures
+ * struct shared_file - a file whose addresses are converted to shared addresses; a file that a
+ * process maps twice has two such structures
  * @begin:	start of the range of the file that the first process mapped; the range ends at @end
  * @bias:	the number to add to a shared address to get the address in the first process
  */
@@ -55,7 +55,7 @@ struct map {
  * struct space - the mappings of a process
  * @id:		a number that changes whenever the meaning of an address may have changed
  * @maps:	the mappings, sorted, without overlap
- * @missed:	an address was looked up but not found since @id last changed
+ * @missed:	since @id last changed, an address was looked up but not found
  * @biases:	for each file, the number to add to shared addresses to get the process's addresses
  */
 struct space {
@@ -102,14 +102,14 @@ struct space *space_guess(struct spaces *all, uint64_t a, uint64_t b);
 void space_map(struct spaces *all, struct space *s, const struct map *map);
 const struct map *space_find(struct space *s, uint64_t addr);
 /*
- * Find the meaning of an address in user space. The space @s may be NULL. @guess is a mapping that
- * probably contains the address, or NULL.
+ * Find the mapping of an address in user space. If its file is shared, convert the address. The
+ * space @s may be NULL. @guess is a mapping that probably contains the address, or NULL.
  */
 void space_spot(const struct spaces *all, struct space *s, uint64_t addr, const struct map *guess,
 		struct spot *spot);
 /*
  * Convert a shared address to the address in the process. Return any other address unchanged. If @s
- * is NULL or does not map the file, use the first process that mapped the file.
+ * is NULL or does not map the file, return the address in the first process that mapped the file.
  */
 uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t addr);
 /* Return the biases of @s, indexed by file number. If @s is NULL, all biases are 0. */

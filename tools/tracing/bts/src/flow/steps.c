@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keep the steps in a table, and find the kind and the instructions of a step from the code.
+ * Keep the steps in a table. Decode the code to find the kind and the instructions of a step.
  *
- * A program takes few different steps, but some of them millions of times. So each step points to
- * the step that followed it last time, and the pipeline tries this step first. If this step does
- * not match the branch, the pipeline searches the table. Symbols and code are read only for a new
- * step.
+ * A program takes only a few different steps, and repeats some steps millions of times. So each
+ * step points to the step that followed it last time, and the pipeline tries this step first. If
+ * this step does not match the branch, the pipeline searches the table. Symbols and code are read
+ * only for a new step.
  *
  * Steps are allocated in slabs, so pointers to steps stay valid. To limit the memory, the
  * pipeline passes all steps of a full table to the consumer's fold() and empties the table.
@@ -173,14 +173,14 @@ static enum branch_kind kind_without_code(const struct step *s)
 	return BRANCH_UNKNOWN;
 }
 
-/* Return the kind of an instruction that the kernel has replaced since the branch. */
+/* Guess the kind of an instruction that the kernel has patched since the branch was taken. */
 static enum branch_kind kind_patched(struct step *s)
 {
 	s->length = 5;
 	return s->at_to.addr == s->at_to.sym->addr ? BRANCH_CALL : BRANCH_JUMP;
 }
 
-/* Report whether the instruction cannot lead to the step's target address. */
+/* Return true if the instruction at s->from cannot lead to s->to. */
 static bool leads_elsewhere(const struct step *s, const struct run *run)
 {
 	int64_t bias = s->from - s->at_from.addr;
@@ -210,7 +210,7 @@ static enum branch_kind kind_with_code(struct step *s, const struct run *run)
 	return s->at_to.sym->object->nr_syms ? kind_patched(s) : BRANCH_INTERRUPT;
 }
 
-/* Report whether the step ends in a static call, for example of a tracepoint. */
+/* Report whether the step ends with a static call, for example in a tracepoint. */
 static bool is_static_call(const struct step *s, const struct run *run)
 {
 	const char *name;
@@ -223,8 +223,8 @@ static bool is_static_call(const struct step *s, const struct run *run)
 }
 
 /*
- * Report whether the branch contradicts the instruction at its source, because other code ran or
- * because the record is wrong. Return false if the kernel may have patched the instruction: a nop
+ * Report whether the branch contradicts the instruction at its source: either other code ran, or
+ * the record is wrong. Return false if the kernel may have patched the instruction: a nop
  * may have been a jump or a call when the branch was taken.
  */
 static bool contradicts(const struct step *s, const struct run *run)
@@ -251,7 +251,7 @@ static enum run_verdict find_run(struct step *s, bool near, struct run *run)
 		verdict = code_run(o, s->at_start.addr, s->at_from.addr, run);
 	if (verdict != RUN_IMPOSSIBLE)
 		return verdict;
-	/* Decode the branch even if it is far away: its kind does not depend on the run. */
+	/* Decode the branch even if no run leads to it: the kind does not depend on the run. */
 	if (code_run(o, s->at_from.addr, s->at_from.addr, run) == RUN_UNKNOWN && near)
 		return RUN_UNKNOWN;
 	return RUN_IMPOSSIBLE;

@@ -14,7 +14,7 @@
 
 /**
  * struct steps - the table of steps
- * @slots:	a hash table with linear probing, which is at most half full
+ * @slots:	a hash table with linear probing; at most half of the slots are used
  * @slabs:	the memory of the steps, with STEP_SLAB steps in each slab
  */
 struct steps {
@@ -35,8 +35,8 @@ struct step *steps_add(struct steps *all, uint32_t space, uint64_t start, uint64
 void steps_clear(struct steps *all, void (*fold)(void *ctx, struct step *step), void *ctx);
 
 /*
- * Set kind, instructions and flags of a new step, whose addresses are already resolved. If the code
- * at the branch is unknown and @near is true, assume that the run leads to the branch.
+ * Set the kind, instructions and flags of a new step. Its addresses are already resolved. If the
+ * code at the branch is unknown and @near is true, assume that the run leads to the branch.
  */
 void step_resolve(struct step *s, bool near);
 

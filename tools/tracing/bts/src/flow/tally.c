@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The sums are in a hash table with linear probing, which is at most half full. A slot is free if
- * member @a of its key is NULL.
+ * The sums are in a hash table with linear probing. At most half of the slots are used. A slot is
+ * free if member @a of its key is NULL.
  */
 #include <stdlib.h>
 #include <string.h>

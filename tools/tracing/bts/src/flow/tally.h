@@ -39,7 +39,7 @@ struct tally {
 	size_t			nr;
 };
 
-/* Find or create the entry of the key. The pointer is valid until the next call. */
+/* Find or create the entry for the key. The pointer is valid until the next call. */
 struct tally_entry *tally_get(struct tally *t, const struct tally_key *key);
 /* Return all entries, sorted by @compare. The caller frees the array. */
 struct tally_entry *tally_sorted(const struct tally *t,

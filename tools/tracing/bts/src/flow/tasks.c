@@ -2,7 +2,7 @@
 /*
  * Derive the names, processes and address spaces of tasks from the rows of the trace.
  *
- * Each bts_departs, bts_arrives and bts_map row contains the PID of its task's process. For a
+ * Each bts_departs, bts_arrives and bts_map row contains the PID of the task's process. For a
  * thread without such rows, choose a process whose mappings contain the thread's addresses. A
  * bts_departs or bts_arrives row also contains the name of the task. Before the first such row, use
  * the name that the task had at the end of the recording.

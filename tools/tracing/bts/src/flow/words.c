@@ -65,7 +65,7 @@ static void address_text(struct pipe *pipe, struct task *task, uint64_t addr, ch
 	place_text(buffer, size, &place, addr);
 }
 
-/* If the cause is LOSS_ROWS, not branches but other rows (switches, mappings) were lost. */
+/* LOSS_ROWS means that the lost rows were switches or mappings, not branches. */
 static void lost_text(const struct row *row, char *buffer, size_t size)
 {
 	bool rows = row->cause == LOSS_ROWS;
@@ -91,7 +91,7 @@ const char *row_text(struct pipe *pipe, struct task *task, const struct row *row
 		return text;
 	case ROW_GAP:
 		if (!row->to)
-			return "GAP (the loss on this CPU may belong to this task)";
+			return "GAP (the loss on this CPU may include branches of this task)";
 		address_text(pipe, task, row->from, user, sizeof(user));
 		address_text(pipe, task, row->to, other, sizeof(other));
 		snprintf(text, size, "GAP (no path from %s to %s)", user, other);

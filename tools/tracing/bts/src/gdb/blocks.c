@@ -13,9 +13,9 @@
  * signal), the block ends with the instruction before cut_end. To find this instruction, decode the
  * block.
  *
- * At the end of the run, a block that contains only the instruction at the PC is added. To gdb,
- * this is the current instruction, which has not been executed yet. If this instruction caused a
- * fault, the previous block also ends with this instruction, because its execution began.
+ * At the end of the run, add a block that contains only the instruction at the PC. To gdb, this is
+ * the current instruction, which has not been executed yet. If this instruction caused a fault, it
+ * had begun to execute, so it is also the last instruction of the previous block.
  */
 #include <stdlib.h>
 
@@ -74,7 +74,7 @@ static void add_run(struct gdb_thread *t, const struct step *s, size_t window)
 		return;
 	}
 	push(t, window, begin, s->from);
-	/* If this step is the last, for example because it calls exit(), this is the last PC. */
+	/* If no step follows, for example after exit(), this address remains the thread's PC. */
 	t->pc = s->from + s->length;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declarations for bts gdb, with which the user steps through a recorded run as if gdb executed the
+ * Declarations for bts gdb, which lets the user step through a recorded run as if gdb executed the
  * program.
  *
  *	position.c	finds the process and the end of the run
@@ -87,15 +87,15 @@ struct gdb_image {
 };
 
 /**
- * struct gdb_session - a process, from the start of a trace to a place in it
+ * struct gdb_session - the run of a process, from the start of the trace to a place in the trace
  * @path:	the name of the trace
  * @at:		the place: an event, a time, or NULL for the end of the trace
  * @window:	the maximum number of blocks of a thread
  * @kernel:	also show branches in the kernel
- * @tgid:	the ID of a process or of a task in it, or 0 to choose the process that ran last
+ * @tgid:	the ID of a process or of any of its tasks; 0 chooses the process that ran last
  *		before the place
  * @current:	the thread that ran last before the place
- * @stop:	the place, as the number of branches and rows before it
+ * @stop:	the number of branches and rows before the place
  * @seen:	the number of branches and rows that have been read so far
  * @ts:		the time of the place, in nanoseconds
  * @images:	the mapped files, the latest mapping last
@@ -137,16 +137,16 @@ void gdb_add_step(struct gdb_thread *t, const struct step *s, size_t window, boo
 void gdb_add_gap(struct gdb_thread *t, size_t window);
 /* Drop all blocks, because the thread now runs another program. */
 void gdb_clear_blocks(struct gdb_thread *t);
-/* When the run ends, add the last blocks. */
+/* At the end of the run, add the block that is still open, and the current instruction. */
 void gdb_end_blocks(struct gdb_thread *t, size_t window);
 /* Return the number of stored blocks. */
 size_t gdb_nr_blocks(const struct gdb_thread *t);
-/* Return the stored block @nth blocks before the last block (0: the last block). */
+/* Return the last block if @nth is 0, the last but one if @nth is 1, and so on. */
 struct gdb_block gdb_block_before(const struct gdb_thread *t, size_t nth);
 bool gdb_is_gap(struct gdb_block block);
 
 /* images.c */
-/* Add the file that the row maps. @place is the mapping's first address, resolved. */
+/* Add the mapped file that the row reports. @place is row->from, looked up with place_find(). */
 void gdb_add_image(struct gdb_session *g, const struct gdb_thread *thread,
 		   const struct place *place, const struct row *row);
 /* Keep only the files that @thread has mapped since its last branch to user space. */

@@ -3,9 +3,9 @@
  * List the files that the process has mapped, and read memory from these files.
  *
  * A trace does not contain the contents of memory. So gdb can only read the read-only segments of
- * files, which contain code and constants. As in the process, the segments are extended to whole
- * pages, because gdb reads whole lines of its memory cache. If gdb cannot read the whole line at
- * the end of a segment, gdb is a hundred times slower.
+ * files, which contain code and constants. The segments are extended to whole pages, because
+ * gdb's data cache reads whole lines. If the last line of a segment cannot be read completely, gdb
+ * becomes a hundred times slower.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #define PAGE_BYTES	4096ULL
 
-/* Store what gdb needs from a segment: an address, the interpreter's name, or constants. */
+/* Store what gdb needs: addresses, the interpreter's name, and the bounds of read-only segments. */
 static void read_segment(struct gdb_image *i, const GElf_Ehdr *eh, const GElf_Phdr *p)
 {
 	const struct object *o = i->object;
@@ -72,8 +72,8 @@ static bool same_image(const struct gdb_image *a, const struct gdb_image *b)
 }
 
 /*
- * Remove the images whose addresses a new image uses. The trace does not report that a file was
- * unmapped, so only a new image at its addresses shows this.
+ * Remove the images that overlap a new image. The trace does not report munmap(), so only such an
+ * overlap shows that a file is no longer mapped.
  */
 static void remove_replaced(struct gdb_session *g, const struct gdb_image *new)
 {

@@ -6,7 +6,7 @@
  *
  *	ELF header | section headers | .symtab | .strtab | names of sections
  *
- * The file has a section .text for each segment of the code. These sections have no contents,
+ * The file has a .text section for each segment of the code. These sections have no contents,
  * because gdb reads all memory from bts. The file is not linked into a directory, so it disappears
  * when bts exits.
  */

@@ -4,9 +4,9 @@
  * DATA's bytes modulo 256, as two hexadecimal digits. Unless gdb has switched acknowledgements off,
  * the receiver acknowledges each packet with + or, if SUM is wrong, with -.
  *
- * The first reply is late, because bts first reads the trace. If gdb waits too long for a reply, it
- * sends the packet again, or sends a "-". Therefore, if the buffer contains a packet several times,
- * only the last copy gets a reply. Ignore a "-" that arrived before the reply.
+ * The first reply is late, because bts first reads the trace. If gdb waits too long for a reply,
+ * gdb sends the packet again, or sends a "-". Therefore, if the buffer contains a packet several
+ * times, only the last copy gets a reply. Ignore a "-" that arrived before the reply.
  *
  * The input is not trusted. If a packet is too long, read the whole packet and return PACKET_BAD.
  * Skip bytes between packets.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the place at which the run ends for gdb. The place is the end of the trace, a given time, or
+ * Find the place up to which gdb sees the run. The place is the end of the trace, a given time, or
  * the last event with a given name. The place is stored as the number of branches and rows before
- * the place, because this number is the same in both passes over the trace.
+ * the place, because this number is the same in the second pass (run.c).
  *
  * gdb sees only one process. Unless the user chooses a process, gdb sees the process that ran last
  * before the place. Idle tasks are never shown, because PID 0 means "any process" to gdb.
@@ -19,7 +19,7 @@
  * @event:	the name of the event, or NULL
  * @until:	the time, in nanoseconds
  * @seen:	number of branches and rows so far
- * @last:	the last task so far that belongs to the chosen process
+ * @last:	the task at the latest place found so far, or NULL
  */
 struct search {
 	struct gdb_session	*g;
@@ -55,7 +55,7 @@ static int branch(void *ctx, struct task *t, struct step *step, uint64_t ts)
 	s->seen++;
 	if (!is_wanted(s, t) || !is_shown(s, step))
 		return 0;
-	/* Record that the task has a branch, because a history cannot consist of losses only. */
+	/* Remember that the task took a branch: row() ignores losses before the first branch. */
 	t->priv = s;
 	if (!s->event)
 		note(s, t, ts);
@@ -111,7 +111,7 @@ static void find_threads(struct gdb_session *g, const struct task *last)
 			g->current = &g->threads[i];
 }
 
-/* Parse the place @at. For a time, include all rows that bts report shows at this microsecond. */
+/* Parse @at. If it is a time, include all rows for which bts report prints this time or less. */
 static void parse_at(struct search *s, const char *at)
 {
 	char *end;
@@ -158,7 +158,7 @@ bool gdb_find_position(struct gdb_session *g)
 		done = no_position(&s);
 	if (done)
 		find_threads(g, s.last);
-	/* If the file is damaged, say so, but still show the run that precedes the damage. */
+	/* If the file is damaged, say so, but still show the part of the run before the damage. */
 	pipe_close(&g->pipe);
 	if (done && !g->current)
 		msg_error("find", g->path, "the task of this event took no branch");

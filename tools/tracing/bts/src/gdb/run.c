@@ -41,7 +41,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 		thread->visits += !is_kernel(s->to);
 		thread->cpu = t->cpu;
 	}
-	/* Stop here, because later mappings could replace mappings that are valid at the place. */
+	/* Stop here: later mappings could replace the ones that are valid at g->stop. */
 	return ++g->seen == g->stop;
 }
 

@@ -80,7 +80,7 @@ static const struct gdb_thread *parse_thread(const struct server *s, const char 
 	return NULL;
 }
 
-/* Report that the thread has stopped. A thread stops only at the end of the history. */
+/* Report that the thread has stopped at the end of the history. (gdb itself moves back in it.) */
 static void reply_stop(struct server *s, const char *why)
 {
 	char text[64];
@@ -103,7 +103,7 @@ static void is_alive(struct server *s, const char *text)
 	reply(s, parse_thread(s, text) ? "OK" : ERROR_THREAD);
 }
 
-/* Send general registers, PC, flags and segment registers. All but the PC are unavailable. */
+/* Send general registers, PC, flags and segment registers. Mark all but the PC as unavailable. */
 static void read_registers(struct server *s, const char *text)
 {
 	const struct gdb_image *program = gdb_program(s->g);
@@ -306,7 +306,7 @@ static void resume(struct server *s, const char *text)
 	reply_stop(s, "replaylog:end;");
 }
 
-/* Accept breakpoints (types 0 and 1), because gdb itself detects them. Reject watchpoints. */
+/* Accept and ignore breakpoints (types 0 and 1): gdb detects hits itself. Reject watchpoints. */
 static void breakpoint(struct server *s, const char *text)
 {
 	reply(s, *text == '0' || *text == '1' ? "OK" : "");

@@ -93,7 +93,7 @@ static void print_library(FILE *out, const char *name, uint64_t bias, uint64_t d
 {
 	fputs("<library lmid=\"0x0\" name=\"", out);
 	print_name(out, name);
-	/* The address of the link map is unknown, so use a different value for each file. */
+	/* The address of the link map is unknown, so use a value that is unique to the file. */
 	fprintf(out, "\" lm=\"0x%llx\" l_addr=\"0x%llx\" l_ld=\"0x%llx\"/>",
 		(unsigned long long)(bias + dynamic), (unsigned long long)bias,
 		(unsigned long long)(bias + dynamic));

@@ -19,9 +19,9 @@ const char *const loss_cause_names[LOSS_CAUSES] = {
 };
 
 /*
- * If @times is true, the counter counts losses of unknown size. The counter perf_lost counts losses
- * in perf's ring buffer, and perf_damaged is 1 if perf.data could not be read completely. The
- * counter recorder_killed counts the CPUs whose data is incomplete.
+ * If @times is true, the counter counts losses of unknown size, not lost branches. The counter
+ * perf_lost counts losses in perf's ring buffer, and perf_damaged is 1 if perf.data could not be
+ * read completely. The counter recorder_killed counts the CPUs whose data is incomplete.
  */
 static const struct counter {
 	const char	*name;
@@ -55,7 +55,7 @@ unsigned long long stats_number(const char *text, const char *name)
 	return 0;
 }
 
-/* Report whether a line of bts_stats contains a counter, which is a value that only grows. */
+/* Report whether a line of bts_stats is a counter, that is, whether its value only grows. */
 static bool is_counter(const char *line, size_t length)
 {
 	static const char * const others[] = {

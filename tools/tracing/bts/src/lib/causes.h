@@ -43,9 +43,9 @@ unsigned long long stats_number(const char *text, const char *name);
  * NULL. The caller frees the copy.
  */
 char *stats_since(const char *stats, const char *before);
-/* Add the counters in @stats, which contains lines "name: number" as in bts_stats. */
+/* Add the counters of @stats (lines "name: number" as in bts_stats) to @losses. */
 void losses_count(struct losses *losses, const char *stats);
-/* Add a text such as "nothing lost" or "lost 12 (ring buffer full), ? (DS buffer full)". */
+/* Add text such as "nothing lost" or "lost 12 (ring buffer full), ? (DS buffer full)". */
 void losses_text(const struct losses *losses, struct bytes *out);
 /* Add the losses as a JSON object whose keys are the causes. */
 void losses_json(const struct losses *losses, struct bytes *out);

@@ -36,7 +36,7 @@ int colour_option(const char *command, const char *when)
 	else if (!strcmp(when, "auto"))
 		mode = COLOUR_AUTO;
 	else
-		return msg_misuse(command, "--color %s: not always, auto or never", when);
+		return msg_misuse(command, "--color %s: must be always, auto or never", when);
 	return STATUS_OK;
 }
 

@@ -30,7 +30,7 @@ enum colour {
  */
 int colour_option(const char *command, const char *when);
 /*
- * If colours are on, print all later characters in this colour. In auto mode, only standard output
+ * If colours are on, print the following text in this colour. In auto mode, only standard output
  * is coloured, and only if it is a terminal, TERM is set but not "dumb", and NO_COLOR is unset or
  * empty.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Escape strings for JSON. Names may come from untrusted files, so any bytes are turned into a
- * valid string without control characters.
+ * Escape strings for JSON. Names may come from untrusted files, so arbitrary bytes are
+ * converted to a valid string without control characters.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -88,7 +88,7 @@ int msg_flush(int status, int failure)
 
 	if (!fflush(stdout) && !failed)
 		return status;
-	/* A pipe that its reader has closed is not a failure. */
+	/* It is not a failure if the reader has closed the pipe. */
 	if (errno == EPIPE)
 		return status;
 	msg_errno("write", "standard output");

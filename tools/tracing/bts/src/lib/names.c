@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keep PIDs and task names in a hash table with open addressing, which is at most half full.
+ * Keep PIDs and task names in a hash table with open addressing. At most half of it is used.
  */
 #include <string.h>
 #include <stdlib.h>

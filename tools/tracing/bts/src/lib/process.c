@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Report whether a process ends when its terminal closes, and make a process end with its parent.
- * Recordings run in child processes, which must not outlive the bts that started them.
+ * Recordings run in child processes, which must not outlive the bts process that started them.
  */
 #include <signal.h>
 #include <stddef.h>

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Count the elements whose key is at most @key. Each of the @nr elements has @size bytes. */
+/* Count the elements whose key is at most @key. Each of the @nr elements is @size bytes long. */
 static inline size_t sorted_upto(const void *list, size_t nr, size_t size, uint64_t key)
 {
 	size_t low = 0, high = nr, mid;

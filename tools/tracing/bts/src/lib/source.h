@@ -32,9 +32,9 @@ bool source_read(struct source *s, const char *path);
 void source_free(struct source *s);
 
 /*
- * Return a line of a source file, or NULL. The first line has number 1. Only headers of the C++
- * library and files with the extension of a source file are read, because untrusted debug
- * information could name a secret file, and the output may be passed on to others.
+ * Return a line of a source file, or NULL. Lines are numbered from 1. Read a file only if it is a
+ * header of the C++ library or has the extension of a source file. Otherwise, untrusted debug
+ * information could make the output reveal a secret file.
  */
 const char *sources_line(struct sources *all, const char *path, unsigned int line);
 void sources_free(struct sources *all);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Escape control characters on a terminal, because names of tasks, files and functions are
- * untrusted. If standard output or standard error is a terminal, replace its stream:
+ * untrusted. If stdout or stderr is a terminal, replace it with a stream that escapes text:
  *
  *	printf(), text.c -> stream -> write_visible() -> terminal
  *

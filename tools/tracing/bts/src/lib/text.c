@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Format text faster than printf(). The command bts report prints a whole row in 200 ns, which is
- * less than a single call of printf() takes. Each function except text_format() adds only one kind
- * of value to a buffer.
+ * Format text faster than printf(). The command bts report prints a whole row in 200 ns, less time
+ * than a single printf() takes. Each function except text_format() adds only one kind of value to a
+ * buffer.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 
 /**
  * struct text - a buffer of text for a file
- * @failed:	whether a write failed; the error flag of @out is then also set
+ * @failed:	a write has failed, and this has set the error flag of @out
  */
 struct text {
 	FILE	*out;

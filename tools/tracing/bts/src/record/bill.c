@@ -3,7 +3,7 @@
  * Print the recording's summary as the last line of bts record and bts info. Commands that read all
  * branches call pipe_bill() instead.
  *
- * The losses come from bts_stats, which contains a counter for each cause (see causes.h).
+ * For each cause, bts_stats contains the number of lost branches (see causes.h).
  */
 #include <inttypes.h>
 #include <string.h>

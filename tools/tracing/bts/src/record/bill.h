@@ -23,7 +23,7 @@ struct bill {
 	const char	*stats;		/* contents of bts_stats, or NULL */
 };
 
-/* Return the summary of a file whose BTS section contains the text @info, which may be NULL. */
+/* Return the summary of a file. @info is the text of the file's BTS section, or NULL. */
 struct bill bill_of_info(const char *info, uint64_t file_bytes);
 /* Print the JSON member "bill". Commands that read all branches call pipe_bill_json() instead. */
 void bill_json(FILE *out, const struct bill *bill);

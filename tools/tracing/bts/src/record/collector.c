@@ -5,8 +5,8 @@
  *	trace_pipe_raw --read()--> 1 MiB of pages --look--> tasks, switches, losses
  *					    `------zstd--> the CPU's part of the file
  *
- * A thread sleeps in poll() until buffer_percent of its CPU's buffer is filled. Then the thread
- * reads at most half of this amount. That way, it usually reads whole pages and seldom disturbs its
+ * A thread sleeps in poll() until its CPU's buffer is filled to buffer_percent, and then reads at
+ * most half of the filled pages. So the thread usually reads whole pages and seldom disturbs the
  * CPU, but quickly frees room for the branches that the kernel holds (bts-block). At the end of the
  * recording, the thread reads the remaining pages.
  *
@@ -50,7 +50,7 @@ struct collector_cpu {
 	char			*pages;
 	size_t			used;
 	struct look		look;		/* the contents of @pages */
-	struct look_counts	written;	/* the contents of all pages written so far */
+	struct look_counts	written;	/* the counts of all pages written so far */
 	struct timespec		flushed;
 	pthread_t		thread;
 	int			cpu;

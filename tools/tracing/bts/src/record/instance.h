@@ -18,7 +18,7 @@ struct instance {
 	char	*name;
 	char	*path;
 	int	lock;		/* the descriptor of the lock (see instance.c) */
-	struct instance *maps;	/* records a flight recorder's mappings (see setup.c), or NULL */
+	struct instance *maps;	/* instance with a flight recorder's mappings (setup.c), or NULL */
 };
 
 /* Create instances/bts-PID, which undo.c removes. On failure, print a message and return NULL. */
@@ -32,7 +32,7 @@ void instance_remove(struct instance *inst);
 /* Return the path of a file of the instance. The caller frees the path. */
 char *instance_file(const struct instance *inst, const char *file)
 	__attribute__((returns_nonnull));
-/* Access files of the instance, like the functions in path.h. A failed write prints a message. */
+/* Access the instance's files by means of path.h. A failed write prints a message. */
 int instance_write(const struct instance *inst, const char *file, const char *text);
 int instance_append(const struct instance *inst, const char *file, const char *text);
 char *instance_read(const struct instance *inst, const char *file);

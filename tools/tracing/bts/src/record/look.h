@@ -26,7 +26,7 @@ struct look_counts {
 };
 
 /**
- * struct look - the contents of one CPU's pages
+ * struct look - what was found in one CPU's pages
  * @branches:	number of branches since the caller cleared this counter
  * @maps:	whether a mapping row was found since the caller cleared this flag
  * @last:	the name of the last entry's task

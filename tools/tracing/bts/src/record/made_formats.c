@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Describe the entries that the tool itself writes. The fields have the same names as the tracer's
- * fields, so any program that reads the tracer's entries can also read these. Offsets and event
- * numbers are constants, because these entries do not depend on the kernel.
+ * fields, so any program that reads the tracer's entries can also read the tool's entries. Offsets
+ * and event numbers are constants, because the tool's entries do not depend on the kernel.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -161,7 +161,7 @@ static int put_events(struct writer *w)
 	return ret;
 }
 
-/* Write a section that contains the size of @text and @text itself (may be NULL). Free @text. */
+/* Write a section: the size of @text, and @text itself. Free @text, which may be NULL. */
 static int put_text(struct writer *w, int id, char *text)
 {
 	size_t size = text ? strlen(text) : 0;

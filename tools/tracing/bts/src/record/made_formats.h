@@ -34,7 +34,7 @@ struct made_entry {
 	int32_t		pid;
 };
 
-/* The coded branches follow this structure. */
+/* The encoded branches follow this structure. */
 struct made_pack {
 	struct made_entry entry;
 	uint64_t	seq, from, to;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Set up the event that the option --on names. At this event, tracing stops, and bts record writes
- * the contents of the flight recorder to the trace.
+ * Set up the option --on EVENT: when EVENT occurs, tracing stops, and bts record writes the flight
+ * recorder's contents to the trace.
  *
  * For each kind of --on event, bts sets a traceoff trigger on one trace event in its instance:
  *
@@ -221,10 +221,10 @@ static bool ends_without_core(int signal)
 }
 
 /*
- * If a fatal signal causes no core dump, the kernel delivers SIGKILL instead, so signal_deliver
- * does not show the original signal. The event signal_generate shows this signal, but a trigger on
- * signal_generate fires only if the sender is a traced task. In signal_generate, a result of 0
- * means that the signal is neither ignored nor already pending.
+ * If a fatal signal causes no core dump, the kernel delivers SIGKILL instead, so only the event
+ * signal_generate shows the original signal. A trigger on signal_generate fires only if the sender
+ * is a traced task. The condition "result == 0" excludes signals that are ignored or already
+ * pending.
  */
 static int arm_sender(const struct instance *inst, const struct on *on)
 {

@@ -36,7 +36,7 @@ static const char usage[] =
 "      --fork           also record the last branches of bts, before COMMAND's execve()\n"
 "      --repeat N       record N runs of COMMAND: FILE.passed.1, FILE.failed.1, ...\n"
 "      --until-fail K   with --repeat: stop after K failed runs\n"
-"      --no-block       if the buffer is full, lose and count branches, but let no task wait\n"
+"      --no-block       if the buffer is full, drop branches instead of making tasks wait\n"
 "      --backend NAME   tracer, perf, intel_bts or vm; default: the first of tracer, perf and\n"
 "                       vm that works here. perf records the user side of a command or of\n"
 "                       PIDs, and may lose branches. intel_bts uses perf and records both\n"
@@ -50,15 +50,15 @@ static const char usage[] =
 "      --vm-smp N       the number of CPUs (1)\n"
 "      --vm-mem MIB     the memory (1024)\n"
 "      --vm-cpu MODEL   the CPU, a name that QEMU knows (SandyBridge)\n"
-"      --icount         the clock counts instructions, so the same run gives the same branches\n"
+"      --icount         the clock counts instructions, so each run takes the same branches\n"
 "\n"
 "Flight recorder:\n"
 "      --flight[=SIZE]  keep only the latest branches, in the hardware's buffer or in a buffer\n"
-"                       of SIZE per CPU. Write the branches at the end, or at the event of --on\n"
+"                       of SIZE per CPU. Write the branches at the end, or at the --on event\n"
 "      --on EVENT       write the branches when a task causes this event:\n"
 "                         SYSTEM:NAME[ if FILTER]   a trace event\n"
 "                         FUNCTION[ if FILTER]      a call of a kernel function\n"
-"                         FILE:FUNCTION             a call of a function of this file\n"
+"                         FILE:FUNCTION             a call of FUNCTION in FILE\n"
 "                         signal:NAME               the task gets this signal\n"
 "                         exit                      the task ends\n"
 "      --rearm N        with --on: record N more times, into FILE.1, FILE.2, ...\n";
@@ -200,7 +200,7 @@ static int parse_backend(struct record_options *options, const char *text)
 	else if (!strcmp(text, "vm"))
 		options->backend = BACKEND_VM;
 	else
-		return msg_misuse("record", "--backend %s: not tracer, perf, intel_bts or vm",
+		return msg_misuse("record", "--backend %s: must be tracer, perf, intel_bts or vm",
 				  text);
 	return STATUS_OK;
 }
@@ -352,7 +352,7 @@ static int judge_vm(const struct record_options *options)
 	return STATUS_OK;
 }
 
-/* Report whether the output exists, but is not a regular file or a link to a regular file. */
+/* Report whether the output exists, but is not a regular file. Follow symbolic links. */
 static bool is_device(const char *path)
 {
 	struct stat st;
@@ -384,7 +384,7 @@ static int judge(const struct record_options *options)
 	if (!*options->output)
 		return msg_misuse("record", "-o: the file name is empty");
 	if (!strcmp(options->output, "-"))
-		return msg_misuse("record", "-o -: a trace needs a file");
+		return msg_misuse("record", "-o -: cannot write a trace to standard output");
 	return judge_vm(options);
 }
 

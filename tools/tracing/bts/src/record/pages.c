@@ -4,8 +4,8 @@
  * file/ring_page.h.
  *
  * Consecutive branches of one task form a pack if they have the same time. The tracer's own coder
- * (kernel/trace/bts/pack.c) limits each pack to the free space in the page. Full pages are
- * collected and compressed 1 MiB at a time.
+ * (kernel/trace/bts/pack.c) encodes each pack, and limits it to the free space in the page. Full
+ * pages are collected and compressed 1 MiB at a time.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -22,9 +22,7 @@ enum {
 	ENTRY_HEADER	= 8,		/* size of a long entry's header */
 	TIME_EXTEND	= 8,
 	CHUNK		= 1 << 20,
-	/*
-	 * A pack begins on a new page if the current page has fewer free bytes than this.
-	 */
+	/* If the current page has fewer free bytes than PACK_LEAST, begin a pack on a new page. */
 	PACK_LEAST	= 512,
 };
 
@@ -115,7 +113,7 @@ static void put_word(struct pages *p, uint32_t word)
 	p->used += sizeof(word);
 }
 
-/* Return the delta for an entry's header. For a large delta, write a time extend and return 0. */
+/* Return an entry's time delta. If the delta is too large, write a time extend and return 0. */
 static uint32_t put_time(struct pages *p, uint64_t ts)
 {
 	uint64_t delta;

@@ -2,11 +2,11 @@
 /*
  * Read branches that the PMU intel_bts recorded.
  *
- * The hardware stores 24 bytes for each branch in an AUX area. For each new part of the area, the
- * kernel writes an AUX record into the ring buffer. The record contains the part's offset and size,
- * and a flag that is set if data is missing after the part. The command perf record copies parts of
- * the area into AUXTRACE records, which contain the parts' offsets. An AUXTRACE record may precede
- * or follow the AUX record for the same data.
+ * The hardware stores 24 bytes for each branch in an AUX area. For each part that the hardware has
+ * filled, the kernel writes an AUX record into the ring buffer, with the part's offset and size. A
+ * flag shows whether data is missing after the part. The command perf record copies parts of the
+ * area into AUXTRACE records, which contain the parts' offsets. An AUXTRACE record may precede or
+ * follow the AUX record for the same data.
  *
  * Files from bts dump contain no AUX records. In such a file, all branches of an AUXTRACE record
  * have the same time, which comes from the TSC value in the record's field "reference".

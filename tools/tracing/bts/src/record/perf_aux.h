@@ -28,7 +28,7 @@ struct record_aux {
 /* Add rows for @nr branches of the task @id. */
 void perf_aux_branches(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id,
 		       const struct bts_record *branches, size_t nr);
-/* Report whether branches are missing after the part that the AUX record @r describes. */
+/* Report whether branches are missing after those that the AUX record @r describes. */
 bool perf_aux_is_cut(const struct record_aux *r);
 
 /**
@@ -55,9 +55,9 @@ struct perf_aux {
 	struct perf_aux_clock	clock;
 };
 
-/* Add the part of an AUXTRACE record. Its data begins at offset @at. Return the data's size. */
+/* Add an AUXTRACE record's part to @aux. The part begins at offset @at. Return the part's size. */
 uint64_t perf_aux_data(struct perf_aux *aux, const struct perf_event_header *h, uint64_t at);
-/* If no AUX records describe a part, add rows for all of its branches. */
+/* For a file without AUX records: add rows for all branches of a part. */
 void perf_aux_whole(struct perf_aux_part *part, FILE *file, struct perf_rows *rows,
 		    struct perf_out *out);
 /* Return the total number of branches in the parts that were not read at all. */

@@ -5,11 +5,11 @@
  *	header | attributes of the events | records ... | features
  *
  * In each round, perf writes the contents of all ring buffers and then a FINISHED_ROUND record.
- * After round N, perf writes no record that is older than the newest record of round N - 1. So at
- * the end of round N, bts can sort and deliver all records up to the time of that record.
+ * After round N, perf writes no record that is older than the newest record of round N - 1. So
+ * after round N, bts can sort and deliver all records up to the newest record of round N - 1.
  *
- * With intel_bts, the branches are in AUXTRACE records, which contain no time. The kernel delivers
- * the branches in portions, and writes an AUX record with the time of each portion. If the file
+ * With intel_bts, the branches are in AUXTRACE records. Their times are in AUX records: the kernel
+ * delivers the branches in parts, and writes an AUX record with the time of each part. If the file
  * contains no AUX records, bts uses the time at which perf wrote each AUXTRACE record.
  *
  * Every number in the file is checked before use.
@@ -55,7 +55,7 @@ enum {
 
 #define AUXTRACE_INTEL_BTS	2
 
-/* The record AUXTRACE_INFO. The last field that bts needs is @time_zero. */
+/* An AUXTRACE_INFO record, up to the last field that bts needs. */
 struct auxtrace_info {
 	struct perf_event_header	header;
 	uint32_t			type, reserved;
@@ -80,13 +80,13 @@ struct attr {
 	bool			kernel;
 };
 
-/* An AUXTRACE record that waits for older records. aux.parts[@part] describes its data. */
+/* An AUXTRACE record to be delivered after all older records. The part is aux.parts[@part]. */
 struct waiting_part {
 	struct perf_event_header	header;
 	uint64_t			part;
 };
 
-/* A record that waits for older records. Its bytes begin at offset @at of perf_data.bytes. */
+/* A record to be delivered after all older records. It begins at offset @at of perf_data.bytes. */
 struct waiting {
 	uint64_t	time;
 	size_t		at;
@@ -94,7 +94,7 @@ struct waiting {
 
 /**
  * struct perf_data - an open perf.data
- * @ids_size:	the size of the IDs of all events
+ * @ids_size:	the total size of the IDs of all events
  * @bytes:	the waiting records
  * @list:	the times and positions of the waiting records
  * @flush:	the time of the youngest record in the finished rounds
@@ -154,20 +154,20 @@ static int read_attr(struct perf_data *d, uint64_t offset, struct attr *to)
 
 	if (!read_at(d, offset, &attr, size < sizeof(attr) ? size : sizeof(attr)) ||
 	    !read_at(d, offset + size, &ids, sizeof(ids)))
-		return damaged(d, "the file is truncated in the attributes of the events");
+		return damaged(d, "the file is truncated within the attributes of the events");
 	to->format = (struct perf_format) {
 		.sample_type = attr.sample_type, .sample_id_all = attr.sample_id_all,
 		.branches = is_branches(&attr),
 	};
 	to->kernel = attr.type != PERF_TYPE_SOFTWARE && !attr.exclude_kernel;
-	/* Events do not share IDs, so the file must be large enough for the IDs of all events. */
+	/* Each event has its own IDs. Reject a file that is too small for the IDs of all events. */
 	if (ids.size > d->size - d->ids_size || ids.offset > d->size - ids.size)
 		return damaged(d, "the IDs of the events are outside the file");
 	d->ids_size += ids.size;
 	to->nr_ids = ids.size / sizeof(uint64_t);
 	to->ids = mem_zalloc(to->nr_ids + 1, sizeof(uint64_t));
 	if (to->nr_ids && !read_at(d, ids.offset, to->ids, to->nr_ids * sizeof(uint64_t)))
-		return damaged(d, "the file is truncated in the IDs of the events");
+		return damaged(d, "the file is truncated within the IDs of the events");
 	return 0;
 }
 
@@ -192,7 +192,7 @@ static uint64_t end_of_records(const struct perf_data *d)
 {
 	uint64_t end = d->header.data.offset + d->header.data.size;
 
-	/* If the data's size is too large, or is 0 because perf was killed, read the whole file. */
+	/* If data.size exceeds the file, or is 0 because perf was killed, read the whole file. */
 	return d->header.data.size && end <= d->size ? end : d->size;
 }
 
@@ -207,7 +207,7 @@ static void read_clock(struct perf_data *d, uint64_t at)
 		};
 }
 
-/* Report whether the AUX data is from intel_bts. The record AUXTRACE_INFO contains the PMU type. */
+/* Report whether, according to the AUXTRACE_INFO record, the AUX data is from intel_bts. */
 static bool find_intel_bts(struct perf_data *d)
 {
 	uint64_t at = d->header.data.offset;
@@ -425,10 +425,10 @@ char *perf_data_describe(struct perf_data *d)
 /* --- Records -------------------------------------------------------------------------- */
 
 /*
- * Return the offset of the event ID in a record. With PERF_SAMPLE_IDENTIFIER, a sample begins with
- * the ID, and other records end with it. If all events have the same sample type, perf uses
- * PERF_SAMPLE_ID instead. In that case, some 8-byte fields precede the ID in a sample, and some
- * follow the ID in other records.
+ * Return the offset of the event ID in a record. With PERF_SAMPLE_IDENTIFIER, the ID is the first
+ * field of a sample, but the last field of any other record. If all events have the same sample
+ * type, perf uses PERF_SAMPLE_ID instead. In that case, a few 8-byte fields may precede the ID in a
+ * sample, or follow the ID in any other record.
  */
 static size_t event_number_at(const struct perf_event_header *h, uint64_t type)
 {
@@ -578,8 +578,8 @@ static void wait(struct perf_data *d, const struct perf_event_header *h)
 }
 
 /*
- * Add the part that an AUXTRACE record contains. perf copies a part after the other records of the
- * same round, so update d->youngest only when the part is delivered.
+ * Add the part of the AUX area that follows an AUXTRACE record. Do not update d->youngest yet,
+ * because the next round may contain records that are older than the part.
  */
 static uint64_t add_part(struct perf_data *d, const struct perf_event_header *h, uint64_t at)
 {
@@ -608,11 +608,11 @@ static int user_record(struct perf_data *d, struct perf_rows *rows, struct write
 	case AUXTRACE:
 		size = add_part(d, h, *at);
 		if (size > d->size - *at)
-			return damaged(d, "the file is truncated in the branches of intel_bts");
+			return damaged(d, "the file is truncated within the branches of intel_bts");
 		*at += size;
 		return 0;
 	case COMPRESSED:
-		return damaged(d, "compressed by perf record -z, which bts cannot read");
+		return damaged(d, "bts cannot read files that perf record -z has compressed");
 	}
 	return 0;
 }
@@ -639,7 +639,7 @@ static int read_records(struct perf_data *d, struct perf_rows *rows, struct writ
 			wait(d, h);
 	}
 	free(room);
-	/* A file truncated between two records has no incomplete record, so compare sizes. */
+	/* If the file was truncated between two records, only its size reveals this. */
 	if (!ret && d->header.data.size > end - d->header.data.offset)
 		ret = damaged(d, "the file is truncated");
 	return ret;

@@ -5,8 +5,8 @@
  *	branches:u -c 1		BTS stores all branches, but the kernel copies only the
  *				branches within user space into the ring buffer
  *	intel_bts		BTS stores all branches in an AUX area beside the ring buffer.
- *				The branches stay there until bts reads them. An AUX record in
- *				the ring buffer describes each part of the area
+ *				The branches stay there until bts reads them. Each AUX record
+ *				in the ring buffer announces new branches in the AUX area
  *
  * Each event is bound to a task, and the task's children inherit the event. Each event is also
  * bound to a CPU, because otherwise perf rejects a ring buffer for an inherited event. All events
@@ -55,7 +55,7 @@ struct perf_ring {
 	struct perf_out			out;
 };
 
-/* Without FD_NO_GROUP, the event would join the group of @ring, an event of another task. */
+/* FD_NO_GROUP: do not group the event with the event @ring, which may belong to another task. */
 static int event_open(struct perf_event_attr *attr, pid_t tid, int cpu, int ring)
 {
 	unsigned long flags = PERF_FLAG_FD_CLOEXEC;
@@ -258,8 +258,8 @@ static int open_on(struct perf_events *events, struct perf_event_attr *attr, pid
 }
 
 /*
- * Raise the limit on open files, because each followed thread needs a descriptor for each CPU and
- * one for its guard (perf_follow.c).
+ * Raise the limit on open files, because each followed thread needs one descriptor per CPU, and one
+ * for the thread's guard (perf_follow.c).
  */
 static void more_descriptors(void)
 {
@@ -307,7 +307,7 @@ int perf_events_open(struct perf_events *events, const struct record_options *op
 		attr.exclude_user = !options->user;
 	}
 	attr.enable_on_exec = at_exec;
-	/* Each ring buffer has at least LEAST_BYTES, so the data can reach this watermark. */
+	/* Each ring buffer has at least LEAST_BYTES, so the data can reach the wakeup watermark. */
 	attr.wakeup_watermark = LEAST_BYTES / 2;
 	for (int cpu = 0; cpu < nr; cpu++)
 		if ((!options->cpus || cpu_in_list(options->cpus, cpu)) &&
@@ -432,7 +432,7 @@ static void read_aux(struct perf_events *events, struct perf_ring *ring, struct 
 	struct perf_id id;
 
 	perf_id_read(&r->header, &events->format, &id);
-	/* Valid data never wraps, because the kernel skips the end of the area instead. */
+	/* Data does not wrap. Instead, the kernel leaves the end of the area unused. */
 	if (r->size <= ring->aux_size - begin)
 		perf_aux_branches(rows, &ring->out, &id, branches,
 				  r->size / sizeof(struct bts_record));

@@ -22,7 +22,7 @@ struct writer;
  * struct perf_events - the events of all targets
  * @format:	the format of the events' records
  * @size:	the size of a new ring buffer's data, in bytes
- * @aux_size:	the size of a new AUX area, in which intel_bts stores branches, or 0
+ * @aux_size:	the size of a new AUX area for intel_bts, or 0 for branches:u
  * @fds:	the descriptors of all events
  */
 struct perf_events {
@@ -58,7 +58,7 @@ int perf_events_guard(pid_t tid);
 
 /* Return 0 if this user can record branches with this perf backend, otherwise an errno value. */
 int perf_events_try(enum record_backend backend);
-/* Explain an errno value from perf_events_try() in a text, which the caller frees. */
+/* Return a string that explains perf_events_try()'s errno value. The caller frees the string. */
 char *perf_events_why(int error);
 
 #endif

@@ -17,8 +17,8 @@
  *
  *	new task	stops before its first instruction in user space, and gets a guard
  *	exec()		stops before the new program's first instruction, and gets a new guard
- *	signal		stops before the delivery; then makes a single step, and stops before
- *			the first instruction of the handler
+ *	signal		stops before the delivery and, after a single step, before the first
+ *			instruction of the handler
  *	end		stops in the kernel
  *
  * At these stops, except the stop before a signal's delivery, bts reads the user address at which
@@ -105,7 +105,7 @@ enum follow_stop follow_interrupt(struct follow *f, pid_t tid)
 	if (errno == ESRCH)
 		return FOLLOW_ENDED;
 	saved = errno;
-	/* ptrace() already follows tasks that a followed task has created, and they will stop. */
+	/* A task created by a followed task is already followed, and needs no interrupt. */
 	if (!waitid(P_PID, tid, NULL, __WALL | WSTOPPED | WEXITED | WNOHANG | WNOWAIT))
 		return FOLLOW_RUNS;
 	errno = saved;
@@ -128,7 +128,7 @@ static void stands(struct follow *f, pid_t tid, bool ends)
 {
 	struct user_regs_struct regs;
 
-	/* PTRACE_GETREGS waits until the task is off its CPU, and its records are complete. */
+	/* PTRACE_GETREGS waits until the task is off its CPU, so perf's records are complete. */
 	if (!ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		f->stands(f->ctx, tid, regs.rip, ends);
 }
@@ -152,7 +152,7 @@ static void executed(struct follow *f, pid_t tid)
 }
 
 /*
- * If the signal reports the end of a single step, return its si_code, otherwise 0:
+ * Return 0, or the signal's si_code if the signal reports the end of a single step:
  *
  *	SIGTRAP		before the first instruction of a signal's handler
  *	TRAP_TRACE	after an instruction
@@ -236,8 +236,8 @@ void follow_events(struct follow *f)
 }
 
 /*
- * Detach a stopped task. If a signal stopped the task, deliver this signal, unless the signal
- * reports the end of a single step.
+ * Detach a stopped task. If the task stopped for a signal, deliver the signal, unless it reports
+ * the end of a single step.
  */
 static void let_go(struct follow *f, pid_t tid, int status)
 {

@@ -19,7 +19,7 @@ struct followed;
  *		signal handler, or ends. The task continues at @user_ip or, if it ends, would have
  *		continued there
  * @child:	the command
- * @execs:	how often the command called exec()
+ * @execs:	how many times the command called exec()
  * @status:	the command's status from waitpid(), if @ended
  */
 struct follow {

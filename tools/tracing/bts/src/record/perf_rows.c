@@ -4,7 +4,7 @@
  *
  *	SAMPLE		a branch		MMAP2	a mapping, with its build ID
  *	SWITCH		departs, arrives	FORK	a task, with its parent's mappings
- *	LOST		a loss at this time	COMM	a name; an exec() removes the mappings
+ *	LOST		a loss			COMM	the task's name; exec() removes its mappings
  *	EXIT		departs, for the last time
  *
  * When a task leaves a CPU, the kernel writes the SWITCH record before it copies the task's last
@@ -188,7 +188,7 @@ void perf_rows_branch(struct perf_rows *rows, struct perf_out *out, const struct
 		put_departs(rows, out);
 	if (!rows->last || rows->last->tid != id->tid)
 		rows->last = perf_task_get(rows, id->pid, id->tid);
-	/* First add a row with the task's process, because a branch contains only the task's ID. */
+	/* A row with the task's PID must precede the first branch, which has only the TID. */
 	if (!rows->last->told)
 		arrives(rows, out, id);
 	pages_branch(out->pages, id->tid, id->time, from, to);

@@ -34,10 +34,10 @@ struct perf_id {
 	uint64_t	time;
 };
 
-/* The output for the rows of a CPU. */
+/* Where a CPU's rows are written. */
 struct perf_out {
 	struct pages		*pages;
-	struct made_departs	departs;	/* row to write after the last branches */
+	struct made_departs	departs;	/* row to write after the task's last branches */
 	uint64_t		departs_ts;
 	bool			departing;
 };
@@ -67,7 +67,7 @@ void perf_rows_record(struct perf_rows *rows, struct perf_out *out,
 /* Add a branch (from a sample or an AUX area) of the task @id. */
 void perf_rows_branch(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id,
 		      uint64_t from, uint64_t to);
-/* Add a loss of branches of the task @id. */
+/* Add a row that reports lost branches of the task @id. */
 void perf_rows_lost(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id);
 /* Write the CPU's bts_departs row, if this row was delayed. */
 void perf_rows_end(struct perf_rows *rows, struct perf_out *out);

@@ -126,7 +126,7 @@ void perf_task_fork(struct perf_rows *rows, int pid, int tid, int ppid, int ptid
 	struct perf_task *t = perf_task_get(rows, ppid, ptid);
 	char comm[sizeof(t->comm)];
 
-	/* A damaged record may name a task as its own parent, so copy the parent's name first. */
+	/* Copy the parent's name now: in a damaged record, the parent may be removed below. */
 	memcpy(comm, t->comm, sizeof(comm));
 	perf_task_end(rows, tid);
 	t = perf_task_find(rows, tid);

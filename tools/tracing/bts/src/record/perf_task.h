@@ -24,7 +24,7 @@ struct perf_map {
  * struct perf_task - a task
  * @goes_on:	the user address at which the task will continue, or 0 if unknown
  * @ends_at:	the user address at which an ending task would have continued, or 0 if unknown
- * @told:	whether a row in the trace already contains the task's process
+ * @told:	whether the trace already contains a row that states this task's @pid
  * @maps:	the process's mappings, oldest first, if the task is the leader
  * @others:	the number of other known threads of the process, if the task is the leader
  * @ended:	the leader has ended before other threads of the process
@@ -43,7 +43,7 @@ struct perf_task {
 
 /* Return the task, or NULL if the task is unknown. */
 struct perf_task *perf_task_find(const struct perf_rows *rows, int tid);
-/* Return the task, and add it if it is unknown. */
+/* Return the task. Add the task if it is unknown. */
 struct perf_task *perf_task_get(struct perf_rows *rows, int pid, int tid);
 void perf_task_fork(struct perf_rows *rows, int pid, int tid, int ppid, int ptid);
 void perf_task_named(struct perf_rows *rows, int pid, int tid, const char *comm, size_t room,

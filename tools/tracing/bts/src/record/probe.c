@@ -60,8 +60,8 @@ struct way {
 };
 
 /*
- * Besides branches within user space or within the kernel, the hardware's filter drops branches in
- * one direction between user space and the kernel. The SDM does not specify the direction.
+ * Which branches between user space and the kernel the hardware's filter drops. The SDM does not
+ * specify whether the filter tests the privilege level of a branch's source or of its target.
  */
 enum missing { NONE, INTO_KERNEL, OUT_OF_KERNEL };
 
@@ -175,7 +175,7 @@ static int write_option(const struct instance *inst, const char *name, bool valu
 	return ret;
 }
 
-/* Record @work in a child on a CPU, and measure how long the child runs. */
+/* Run @work in a child on the CPU @cpu, record the child, and measure how long it runs. */
 static int record_child(const struct instance *inst, int cpu, void (*work)(void),
 			double *seconds, pid_t *child)
 {
@@ -358,7 +358,7 @@ static bool compare(struct probe_rows *rows, const struct way *way, enum missing
 
 /* --- All configurations ------------------------------------------------------------- */
 
-/* Return the direction in which the hardware's filter drops branches, as bts_stats reports it. */
+/* Return which branches the hardware's filter drops (see enum missing), according to bts_stats. */
 static enum missing missing_side(const struct instance *inst, const struct way *way)
 {
 	char *stats = way->filter ? instance_read(inst, "bts_stats") : NULL;
@@ -471,7 +471,7 @@ bool probe_machine(void)
 		{ "user and kernel, packed",		true,	true,	true,	false },
 	};
 	static const struct way user = { "user side", true, false, false, false };
-	/* sched_getaffinity() fails if the set has fewer bits than possible CPUs. */
+	/* sched_getaffinity() fails if the set has fewer bits than there are possible CPUs. */
 	cpu_set_t cpus[CPUS_MAX / CPU_SETSIZE] = {};
 	struct instance *inst;
 	bool good = true;

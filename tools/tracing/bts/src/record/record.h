@@ -15,7 +15,7 @@
 #include "instance.h"
 #include "vm.h"
 
-/* How to record: with the tracer, one of two perf events, or the tracer in the emulated machine. */
+/* Record with the tracer, one of two perf events, or the tracer in the emulated machine. */
 enum record_backend { BACKEND_ANY, BACKEND_TRACER, BACKEND_PERF, BACKEND_INTEL_BTS, BACKEND_VM };
 
 /* options.c: the options of bts record. */
@@ -30,17 +30,17 @@ struct record_options {
 	uint64_t	buffer_kb;	/* buffer size on each CPU, or 0 for the default */
 	unsigned long	rearm;
 	const char	*as;		/* name of the user who runs the command, or NULL */
-	uid_t		uid;		/* from @as or @job, otherwise the user ID of bts */
+	uid_t		uid;		/* the user ID from @as or @job, otherwise bts's own */
 	gid_t		gid;
 	enum record_backend backend;
 	struct vm_options vm;
 	const struct vm_job *job;	/* NULL outside the emulated machine */
-	unsigned long	repeat;		/* number of runs of the command, or 0 for one run */
+	unsigned long	repeat;		/* number of runs of the command, or 0 without --repeat */
 	unsigned long	until_fail;	/* stop after this number of failed runs, unless 0 */
 	bool		user, kernel;
 	bool		all;
 	bool		flight;
-	bool		circular;	/* the DS buffer is the flight recorder */
+	bool		circular;	/* with @flight: keep the branches in the DS buffer */
 	bool		no_block;
 	bool		fork;		/* the trace begins before the command's exec() */
 };
@@ -73,7 +73,7 @@ int targets_go(struct targets *targets, const struct instance *inst,
 	       const struct record_options *options);
 /* Return a descriptor that becomes readable when target @i ends, or -1 after targets_note_end(). */
 int targets_fd(const struct targets *targets, size_t i);
-/* Report whether there are targets, and all of them have ended. */
+/* Return true if there are targets and all of them have ended. */
 bool targets_ended(const struct targets *targets);
 /* Close the pidfd of target @i, which has ended. Return true if all targets have ended. */
 bool targets_note_end(struct targets *targets, size_t i);
@@ -92,7 +92,7 @@ char *record_describe(const struct instance *inst, const struct record_options *
 
 /* on.c: check the value of --on. If it is invalid, print a message and return STATUS_MISUSE. */
 int on_parse(const char *on);
-/* Let undo.c remove the probes of --on. Call this before instance_create() (see on.c). */
+/* Tell undo.c to remove --on's probes later. Call this before instance_create() (see on.c). */
 void on_prepare(const struct record_options *options);
 int on_arm(const struct instance *inst, const struct record_options *options);
 

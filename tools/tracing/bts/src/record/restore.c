@@ -4,7 +4,7 @@
  *
  *	FILE.new		formats, symbols, and a draft of the BTS section
  *	FILE.new.cpuN		the compressed chunks of each CPU
- *	FILE.new.maps.cpuN	the same, with a flight recorder's mappings
+ *	FILE.new.maps.cpuN	the compressed chunks with a flight recorder's mappings
  *
  * If bts was killed during the recording, bts restore replaces the draft, and completes the trace
  * as bts record would have done. If a CPU's last chunk is incomplete, bts restore omits it.
@@ -55,7 +55,7 @@ static void skip_head(struct writer *w)
 	w->size = at + sizeof(uint64_t);
 }
 
-/* Register and skip the section at w->size. Return false at the data section or on failure. */
+/* Note the section at w->size and skip it. Return false at the data section or on failure. */
 static bool next_section(struct restore *r, off_t file_size)
 {
 	struct writer *w = r->writer;
@@ -130,7 +130,7 @@ static void read_events(struct restore *r, struct dat *dat)
 	formats_free(&formats);
 }
 
-/* Open the file by its descriptor, because its name may now belong to another file. */
+/* Do not open the file by name, because the name may now belong to another file. */
 static int read_texts(struct restore *r)
 {
 	char *path = mem_format("/proc/self/fd/%d", r->writer->fd);

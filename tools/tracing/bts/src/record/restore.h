@@ -18,8 +18,8 @@
  * @ended:	whether bts was killed only after the recording had ended; @info is then complete
  * @cmdlines:	the "PID NAME" lines, if @ended
  * @written:	the time of the last write to a CPU's file, in seconds
- * @nr_cut:	number of CPUs whose last data may be missing
- * @counts:	the counts from scanning the pages, unless @ended
+ * @nr_cut:	number of CPUs whose latest branches may be missing
+ * @counts:	numbers of task switches and losses, and the names, in the pages; unused if @ended
  * @first:	the first CPU whose data must still be copied, if the data section exists
  * @data:	the offset of the data section, or 0
  */
@@ -36,7 +36,7 @@ struct restore {
 	long long		data;
 };
 
-/* Find the files of the killed recording of @path. Return 0, or print a message and return -1. */
+/* Find the files of the unfinished trace @path. Return 0, or print a message and return -1. */
 int restore_open(struct restore *r, const char *path);
 /*
  * Complete the trace and return 0. On failure, print a message, keep the recording's files, and

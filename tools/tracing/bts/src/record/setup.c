@@ -2,10 +2,10 @@
 /*
  * Set up the instance of bts record, and describe the recording.
  *
- * While set_ftrace_pid is empty, the tracer traces every task, so tracing_on stays 0 until the
- * targets' PIDs are in this file. With bts-block, targets wait until the ring buffer has room for
- * their branches, so a trace of user space is complete. Without bts-block, branches are dropped and
- * counted while the ring buffer is full. Only a flight recorder overwrites old entries.
+ * While set_ftrace_pid is empty, the tracer traces every task, so tracing_on stays 0 until
+ * set_ftrace_pid contains the targets' PIDs. With bts-block, targets wait until the ring buffer has
+ * room for their branches, so a trace of user space is complete. Without bts-block, branches are
+ * dropped and counted while the ring buffer is full. Only a flight recorder overwrites old entries.
  */
 #include <errno.h>
 #include <pwd.h>
@@ -342,7 +342,7 @@ static void add_command(struct bytes *text, char **command)
 	bytes_add8(text, '\n');
 }
 
-/* Add the value @name of the first CPU in /proc/cpuinfo. */
+/* Add the field @name of the first CPU in /proc/cpuinfo to @text, under the name @key. */
 static void add_cpuinfo(struct bytes *text, const char *cpuinfo, const char *name, const char *key)
 {
 	char *pattern = mem_format("\n%s\t", name);

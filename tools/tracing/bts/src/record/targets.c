@@ -6,7 +6,7 @@
  * set_ftrace_pid. The child then waits on a pipe. A second pipe returns the errno of a failed
  * exec(), and is closed by a successful exec(). A pidfd reports the end of each process. To trace a
  * PID, bts writes the IDs of the process's existing threads into set_ftrace_pid. The option
- * function-fork makes the kernel add later threads.
+ * function-fork makes the kernel add the IDs of new threads.
  *
  * Until exec(), the child executes code of bts. After exec(), ptrace() stops the child before the
  * first instruction of the new program, and bts turns tracing on. So the trace begins with the
@@ -100,7 +100,7 @@ static int become_user(const struct record_options *options)
 	       setuid(options->uid) ? -1 : 0;
 }
 
-/* In the child, execute the command after a byte from the parent. Exit if the parent ends. */
+/* In the child, wait for a byte from the parent, then execute the command. */
 static void run_command(const char *file, const struct record_options *options, int go, int failed,
 			int tracing_on)
 {
@@ -218,7 +218,7 @@ static int write_threads(const struct instance *inst, const char *file, pid_t pi
 static int write_targets(const struct targets *targets, const struct instance *inst,
 			 const char *file)
 {
-	/* Write all IDs twice, because a thread may create a thread before its ID is written. */
+	/* Write all IDs twice, because a thread whose ID is not yet written may create threads. */
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < targets->nr; i++)
 			if (write_threads(inst, file, targets->list[i].pid))
@@ -251,7 +251,7 @@ int targets_write(const struct targets *targets, const struct instance *inst,
 	       write_targets(targets, inst, "set_event_pid") ? -1 : 0;
 }
 
-/* Turn tracing on. Begin with the mappings, because bts needs them to name addresses. */
+/* Turn tracing on, first for mappings, because no branch may precede its mapping. */
 static int trace_on(const struct instance *inst)
 {
 	if (inst->maps && instance_write(inst->maps, "tracing_on", "1"))
@@ -293,7 +293,7 @@ int targets_go(struct targets *targets, const struct instance *inst,
 
 	if (!targets->child)
 		return trace_on(inst);
-	/* With --fork, the child turns on the tracing of branches, but not of mappings. */
+	/* With --fork, the child turns tracing on in @inst, but not in inst->maps. */
 	if (options->fork && inst->maps && instance_write(inst->maps, "tracing_on", "1"))
 		return -1;
 	if (!options->fork && ptrace(PTRACE_SEIZE, targets->child, NULL, PTRACE_O_TRACEEXEC)) {

@@ -35,7 +35,7 @@ enum word {
 	WORD_UMASK	= 'm',
 };
 
-/* The program of the package bts-vm. A bts that is not installed in /usr can also use it. */
+/* The program in the package bts-vm. A bts outside /usr needs this path to find the program. */
 #define PACKAGE "/usr/lib/bts-vm/run"
 
 char *vm_find(void)

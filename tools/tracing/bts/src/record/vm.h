@@ -27,7 +27,7 @@ struct vm_options {
 	bool		icount;
 };
 
-/* The user who runs the command, and the name of the trace for messages. */
+/* The trace's name, which messages contain, and the user who runs the command. */
 struct vm_job {
 	char	*name;
 	uid_t	uid;
@@ -36,11 +36,11 @@ struct vm_job {
 	size_t	nr_groups;
 };
 
-/* Return the path of the program that runs a command in the machine, or NULL if it is missing. */
+/* Find the program that runs a command in the machine. Return its path, or NULL. */
 char *vm_find(void);
 /* Return the text of a job that describes this process. The caller frees the text. */
 char *vm_job_write(const char *name, size_t *size);
-/* Read a job, and use its environment and umask. On failure, print a message and return NULL. */
+/* Read a job, and set the environment and umask. On failure, print a message and return NULL. */
 struct vm_job *vm_job_read(const char *path);
 /* In the child, switch to the job's user and groups. On failure, return -1 and set errno. */
 int vm_job_become(const struct vm_job *job);

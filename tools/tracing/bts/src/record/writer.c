@@ -156,7 +156,7 @@ static ZSTD_CCtx *new_compressor(void)
 	return zstd;
 }
 
-/* Add the section's name to w->strings first, because @content may be w->strings. */
+/* Add the name to w->strings before compressing @content, which may be w->strings. */
 int writer_put_section(struct writer *w, int id, const struct bytes *content)
 {
 	uint32_t name_id = writer_name(w, id);
@@ -320,7 +320,7 @@ struct writer *writer_create(const char *path, unsigned int page_size)
 	return w;
 }
 
-/* Add a tracefs file: first its size, an integer of @size_bytes bytes, then its contents. */
+/* Add the size of a tracefs file, as an integer of @size_bytes bytes, then the file's contents. */
 static int add_file(struct bytes *content, const char *path, int size_bytes)
 {
 	size_t size;
@@ -431,7 +431,7 @@ int writer_write_draft(struct writer *w, const char *info)
 {
 	struct bytes text = { .data = (char *)info, .size = strlen(info) };
 
-	/* A device cannot be truncated later, so write no draft to a device. */
+	/* Do not write a draft to a device, because the draft could not be removed later. */
 	if (!w->temporary)
 		return 0;
 	w->draft = w->size;

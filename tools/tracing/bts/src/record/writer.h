@@ -16,14 +16,14 @@ struct writer_cpu;
 
 /*
  * Create the file with a temporary name, and allow only the owner to read it. Later,
- * writer_finish() renames an existing file at @path, and then renames the new file to @path. The
- * data of the CPUs is stored in other temporary files in the same directory. If a killed recording
- * left such files behind, print a message and return NULL.
+ * writer_finish() renames an existing file @path to PATH.old, and then renames the new file to
+ * @path. The data of the CPUs is stored in other temporary files in the same directory. If a killed
+ * recording left such files behind, print a message and return NULL.
  */
 struct writer *writer_create(const char *path, unsigned int page_size);
 /*
- * Write the kernel symbols and the formats of all events in the event systems @systems, a
- * NULL-terminated list. @root is the path of tracefs.
+ * Write the kernel symbols and the formats of all events in the event systems @systems.
+ * @systems is a NULL-terminated list. @root is the path of tracefs.
  */
 int writer_write_formats(struct writer *w, const char *root, char *const *systems);
 
@@ -31,8 +31,8 @@ int writer_write_formats(struct writer *w, const char *root, char *const *system
 int writer_put_section(struct writer *w, int id, const struct bytes *content);
 
 /*
- * Write the lines of the BTS section that are known at the start. This draft remains in the file
- * only if bts is killed.
+ * Write a draft of the BTS section, with the lines that are known at the start. The draft remains
+ * in the file only if bts is killed.
  */
 int writer_write_draft(struct writer *w, const char *info);
 

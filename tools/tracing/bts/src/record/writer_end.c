@@ -95,7 +95,7 @@ static int put_cpu(struct writer *w, struct writer_cpu *cpu)
 	return ret ? -1 : 0;
 }
 
-/* Include a CPU whose branches could not be written, so that the reader reports the loss. */
+/* A CPU whose branches could not be written counts as used. The reader then reports the loss. */
 bool writer_was_used(const struct writer_cpu *cpu)
 {
 	return cpu->size || cpu->unwritten;
@@ -216,7 +216,7 @@ static int put_cmdlines(struct writer *w, const char *text)
 	return ret;
 }
 
-/* Add a line for each CPU with unwritten branches, so that the reader reports the loss. */
+/* Write @info, and the number of each CPU's unwritten branches. The reader reports the loss. */
 static int put_info(struct writer *w, const char *info)
 {
 	struct bytes text = {};
@@ -251,7 +251,7 @@ static int put_index(struct writer *w)
 	return ret;
 }
 
-/* Rename an existing file to PATH.old, and the new file to PATH. */
+/* If PATH exists, rename it to PATH.old. Then rename the new file to PATH. */
 static int rename_file(struct writer *w)
 {
 	char *old = mem_format("%s.old", w->path);

@@ -17,7 +17,7 @@
 #include "lib/bytes.h"
 #include "writer.h"
 
-/* The largest section ID for which an option stores the section's offset. */
+/* The largest ID of the sections whose offsets are stored in options. */
 #define LAST_SECTION	DAT_SECTION_CMDLINES
 
 /* The name of the incomplete file. */
@@ -33,8 +33,8 @@ struct writer {
 	unsigned int		page_size;
 	off_t			first_options;	/* where the file stores the options' offset */
 	off_t			size;
-	off_t			draft;		/* offset of the draft sections, or 0 */
-	size_t			draft_strings;	/* size of @strings before the draft */
+	off_t			draft;		/* offset of the draft (see writer.h), or 0 */
+	size_t			draft_strings;	/* size of @strings before the draft was written */
 	bool			keep;		/* keep the files for bts restore */
 	off_t			section[LAST_SECTION + 1];
 	struct bytes		strings;
@@ -63,18 +63,18 @@ struct writer_cpu {
 /* writer.c: append bytes to the file. Return 0, or print a message and return -1. */
 int writer_put(struct writer *w, const void *data, size_t size);
 int writer_put_header(struct writer *w, int id, int flags, uint32_t name, uint64_t size);
-/* Return the name of a section DAT_SECTION_*, or NULL if the writer does not use the section. */
+/* Return the name of a section (DAT_SECTION_*), or NULL if the writer does not use the section. */
 const char *writer_section_name(int id);
 /* Add the name of a section to @strings, and return the ID of the name. */
 uint32_t writer_name(struct writer *w, int id);
-/* Return the name FILE.new.cpuN or FILE.new.INSTANCE.cpuN, which the caller frees. */
+/* Return the name FILE.new.cpuN or FILE.new.INSTANCE.cpuN. The caller frees the name. */
 char *writer_part_name(const char *temporary, const char *instance, int cpu);
 /* Insert a part into the list w->cpus, which is sorted by CPU number, and then by instance. */
 void writer_insert_cpu(struct writer *w, struct writer_cpu *cpu);
 
 /*
- * writer_end.c: write the data of @first and of the later CPUs, then the options, then the names of
- * the sections. If no data is left to write, @first is NULL. The data section begins at @data.
+ * writer_end.c: write the data of the CPUs in w->cpus, beginning with @first, then the options and
+ * the sections' names. @first is NULL if no data is left. The data section begins at @data.
  */
 int writer_end(struct writer *w, struct writer_cpu *first, off_t data, const char *clock,
 	       char *const *stats, int nr_cpus);

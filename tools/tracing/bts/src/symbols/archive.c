@@ -170,7 +170,7 @@ int archive_put(const char *trace, const char *name, const void *data, size_t si
 	return archive_finish(trace, name, out, out < 0 ? -1 : path_write_all(out, data, size));
 }
 
-/* Copy at most @size bytes, because the owner of @in could extend it forever. */
+/* Copy at most @size bytes, because the file's owner could extend the file forever. */
 static int copy_bytes(int in, int out, off_t size)
 {
 	char *buffer = mem_alloc(COPY_STEP);
@@ -299,7 +299,7 @@ static bool archive_map_from(const char *trace, const char *name, const char *fr
 	return true;
 }
 
-/* Try the task's /tmp first, because it may differ from this process's /tmp. */
+/* Try the task's /tmp first, because a container has its own /tmp. */
 static void archive_map(const char *trace, int pid, uid_t user, int64_t until)
 {
 	char *name = mem_format("perf-%d.map", pid);

@@ -8,8 +8,8 @@
  *	vdso32.so		the vDSO of 32-bit tasks
  *	kcore			the code of the kernel and its modules when tracing ended, as an ELF
  *				core file with a PT_LOAD for each piece of code
- *	kcore.before		the code when tracing began, but only of pages that later changed or
- *				disappeared
+ *	kcore.before		the pages of code that later changed or disappeared, as they were
+ *				when tracing began
  *	kcore.later		the code when bts archive ran, if there is no kcore
  *	notes			/sys/kernel/notes, with the kernel's build ID
  *	perf-PID.map		the function names of a JIT compiler
@@ -38,7 +38,7 @@ bool archive_make(const char *trace);
 /* Report whether the archive contains a regular file with this name. */
 bool archive_has(const char *trace, const char *name);
 /*
- * Begin to write a file that only its owner can read, and create its directories. Return a
+ * Begin to write a file that only its owner can read. Create missing directories. Return a
  * descriptor. On failure, print a message and return -1.
  */
 int archive_create(const char *trace, const char *name);
@@ -50,13 +50,13 @@ int archive_create(const char *trace, const char *name);
 int archive_finish(const char *trace, const char *name, int fd, int ret);
 /* Write a file. On failure, print a message and return -1. */
 int archive_put(const char *trace, const char *name, const void *data, size_t size);
-/* Copy the regular file @from, which may grow. The value of @flags is O_NOFOLLOW or 0. */
+/* Copy the regular file @from, even while it grows. The value of @flags is O_NOFOLLOW or 0. */
 int archive_copy(const char *trace, const char *name, const char *from, int flags);
 
 /*
- * Any user can create the files of a JIT compiler. So a file may be saved only if its owner is
- * root, this user or @user, and if it last changed before the time @until (in seconds). Return NULL
- * or, if the file must not be saved, the reason.
+ * Any user can create files with the names that a JIT compiler uses. So a file may be saved only if
+ * its owner is root, @user or the user who runs bts, and if it last changed before the time @until
+ * (in seconds). Return NULL or, if the file must not be saved, the reason.
  */
 const char *archive_doubt(const struct stat *st, uid_t user, int64_t until);
 /*
@@ -70,8 +70,8 @@ void archive_remove(const char *trace);
 /* Remove a directory and its contents. Do not follow links, which another user may have made. */
 void archive_remove_tree(int dir, const char *name);
 /*
- * After @trace was renamed to @old, also rename its archive, if any. Remove an earlier archive of
- * @old. On failure, print a message and return a status other than STATUS_OK.
+ * @trace has been renamed to @old, so rename its archive, if any. Replace any archive of @old.
+ * On failure, print a message and return a status other than STATUS_OK.
  */
 int archive_keep(const char *trace, const char *old);
 

@@ -423,8 +423,8 @@ bool code_is_sigreturn(struct object *o, uint64_t addr)
 }
 
 /*
- * The instruction that loads the system call's number has 7 or 5 bytes. In 32-bit code, a one-byte
- * pop instruction may precede the load.
+ * The instruction that loads the system call's number is 7 or 5 bytes long. In 32-bit code, a
+ * one-byte pop instruction may precede the load.
  */
 bool code_ends_handler(struct object *o, uint64_t addr)
 {

@@ -25,7 +25,7 @@ enum insn_kind {
 	INSN_FAR,
 };
 
-/* The result of code_run(): the run reaches its end, cannot reach its end, or is unknown. */
+/* The result of code_run(): the run reaches its end, cannot reach it, or the answer is unknown. */
 enum run_verdict {
 	RUN_DONE,
 	RUN_IMPOSSIBLE,
@@ -66,7 +66,7 @@ uint64_t code_system_call(struct object *o, uint64_t addr);
 
 /* Report whether the system call at the address is rt_sigreturn() or sigreturn(). */
 bool code_is_sigreturn(struct object *o, uint64_t addr);
-/* Report whether the code at the address ends a signal handler by (rt_)sigreturn(). */
+/* Report whether the code at the address calls (rt_)sigreturn() to end a signal handler. */
 bool code_ends_handler(struct object *o, uint64_t addr);
 
 /* Report whether the instruction at the address loads or stores the constant @number. */

@@ -8,7 +8,7 @@
  *	beside the file, in .debug or in /usr/lib/debug, found by .gnu_debuglink and its CRC
  *	on a debuginfod server, if DEBUGINFOD_URLS is set
  *
- * The module of libdwfl is loaded at 0, so an address in the module equals the address in the file.
+ * libdwfl loads the file as a module at address 0, so the module's addresses are the file's.
  */
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
@@ -22,8 +22,8 @@
 #include "object.h"
 
 /*
- * Report whether libdwfl may open debug files beside @file. Each existing debug file must be a
- * regular file, because another user may have created a FIFO with its name.
+ * Report whether libdwfl may open debug files beside @file. If a debug file exists, it must be a
+ * regular file, because another user may have created a FIFO instead.
  */
 static bool only_files(const char *file, const char *link)
 {
@@ -42,8 +42,8 @@ static bool only_files(const char *file, const char *link)
 }
 
 /*
- * If the file has no usable .gnu_debuglink, do not pass @file to libdwfl. Otherwise, libdwfl would
- * use FILE.debug, which may belong to another build.
+ * If the file has no usable .gnu_debuglink, do not pass @file to libdwfl, because libdwfl would
+ * fall back to FILE.debug, which may belong to another build.
  */
 static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 		      const char *file, const char *link, GElf_Word crc, char **found)
@@ -56,8 +56,8 @@ static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_
 }
 
 /*
- * Pass o->path to libdwfl, because .gnu_debuglink is relative to the mapped path even if @path is
- * in the archive.
+ * Pass o->path to libdwfl, because .gnu_debuglink is relative to the path at which the file was
+ * mapped, even if @path is in the archive.
  */
 static Dwfl_Module *report(Dwfl *dwfl, const struct object *o, const char *path)
 {

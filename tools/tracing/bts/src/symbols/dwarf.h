@@ -35,10 +35,10 @@ const char *unit_path(struct object *o, const char *dir, const char *name);
 const char *unit_dir(Dwarf_Die *unit);
 /*
  * lines.c: report whether @addr, an address in the debug information, is in the code of the object.
- * The code of discarded functions (--gc-sections, COMDAT) has an address near 0 or near UINT64_MAX.
+ * For discarded functions (--gc-sections, COMDAT), @addr is near 0 or near UINT64_MAX.
  */
 bool is_code(const struct object *o, uint64_t addr);
-/* inlines.c: report whether the DIE has code, and the linker discarded all of this code. */
+/* inlines.c: report whether the DIE had code, and the linker discarded all of it. */
 bool is_discarded(const struct object *o, Dwarf_Die *die);
 
 #endif

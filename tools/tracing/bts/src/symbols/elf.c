@@ -3,8 +3,8 @@
  * Read the build ID, the segments and the symbols of an ELF file.
  *
  * Code and symbols must come from the same build, but the file may change on disk while the tool
- * runs. So read the whole file at once. Use only executable segments, and only their first p_filesz
- * bytes, because the file does not contain the rest.
+ * runs. So first read the whole file into memory. Use only executable segments, and of these only
+ * the first p_filesz bytes, because the file contains no more.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find functions in a file by any of their names, without a trace. If the file is stripped, its
- * symbols come from its debug information.
+ * Find functions in a file by any of their names, without a trace. If the file is stripped, the
+ * symbols come from the debug information.
  */
 #include <stdlib.h>
 

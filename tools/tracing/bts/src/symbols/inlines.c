@@ -186,7 +186,7 @@ static void read_children(struct inline_table *t, Dwarf_Die *parent, struct inli
 	do {
 		struct inlined *inner = outer;
 
-		/* In a damaged file, a DIE's sibling may be one of its children. */
+		/* In a damaged file, the next sibling may be a DIE that was already read. */
 		if (dwarf_dieoffset(&die) <= t->last)
 			return;
 		t->last = dwarf_dieoffset(&die);

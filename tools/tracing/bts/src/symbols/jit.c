@@ -95,8 +95,8 @@ static int compare(const void *left, const void *right)
 }
 
 /*
- * Sort the functions by address. Functions later in the file are newer. Of an older function, keep
- * only the part that precedes an overlapping newer function.
+ * Sort the functions by address. Functions later in the file are newer. If a newer function
+ * overlaps an older one, keep only the part of the older one before the overlap.
  */
 static void keep_last(struct loads *all)
 {
@@ -120,9 +120,9 @@ static void keep_last(struct loads *all)
 
 /*
  * Any user can write to /tmp, and a PID may be reused. So a file outside the archive must belong to
- * root or to this user, and its names are unproven if the file has changed since the recording
- * ended. A mapped dump is also proven by its inode, because compilers only append to a dump. Set
- * @source->proof, unless @source is NULL because the file is in the archive.
+ * root or to the user who runs bts. If it has changed since the recording ended, its names may be
+ * wrong. This does not apply to the mapped dump (identified by its inode), because compilers only
+ * append to a dump. For a file in the archive, @source is NULL. Otherwise, set @source->proof.
  */
 static int open_jit(const char *path, struct object *source, int64_t ended, struct stat *st)
 {

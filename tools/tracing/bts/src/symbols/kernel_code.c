@@ -9,14 +9,14 @@
  *	tracing off	kernel_code_save() reads the code again and writes it to kcore. If a page
  *			changed or was removed, the first copy of this page goes to kcore.before
  *
- * If both copies of an instruction are equal, the CPU executed this instruction. So if such code
- * cannot have led to the next branch, branches are missing in the trace. bts archive reads the code
- * only after the recording, so its copy, kcore.later, may differ from the executed code. The
- * kernel's notes are also saved, because they contain the build ID of vmlinux.
+ * If both copies of an instruction are equal, assume that it did not change. So if unchanged code
+ * cannot have led to the next branch, branches are missing from the trace. bts archive reads the
+ * code only after the recording, so kcore.later may differ from the executed code. The kernel's
+ * notes are also saved, because they contain the build ID of vmlinux.
  *
  * Of the kernel itself, the code from _stext to _etext is saved. For modules, BPF programs and
- * trampolines, the saved pages begin at each text symbol in /proc/kallsyms, and extend to
- * LAST_FUNCTION bytes after this symbol.
+ * trampolines, the saved pages are those from each text symbol in /proc/kallsyms to LAST_FUNCTION
+ * bytes after this symbol.
  */
 #include <elf.h>
 #include <errno.h>
@@ -64,7 +64,7 @@ static int by_start(const void *a, const void *b)
 
 static struct piece *add_piece(struct kernel_code *code, uint64_t from, uint64_t to)
 {
-	/* Whenever the number of pieces is 0 or a power of two, double the room in the list. */
+	/* Enlarge the list when it contains 0, 1, 2, 4, 8 ... pieces. */
 	if (!(code->nr & (code->nr - 1)))
 		code->list = mem_realloc(code->list, 2 * code->nr + 1, sizeof(*code->list));
 	code->list[code->nr] = (struct piece){ .from = from, .to = to };

@@ -14,9 +14,9 @@ struct kernel_code *kernel_code_take(void);
 void kernel_code_free(struct kernel_code *code);
 
 /*
- * Save the current code as kcore. Also save the pages that have changed since @before, the code
- * that kernel_code_take() read when the recording started. If @before is NULL, only save the
- * current code, as kcore.later. On failure, only warn.
+ * @before is the code that kernel_code_take() read when the recording started. Save the current
+ * code as kcore, and the old contents of changed pages as kcore.before. If @before is NULL, only
+ * save the current code, as kcore.later. On failure, only warn.
  */
 void kernel_code_save(const char *trace, const struct kernel_code *before);
 

@@ -54,7 +54,7 @@ static void skip(struct cursor *c, uint64_t size)
 	c->at += size;
 }
 
-/* Read a LEB128 number. If the number is signed, extend its sign. */
+/* Read a LEB128 number. Sign-extend the number if it is signed. */
 static uint64_t get_leb(struct cursor *c, bool is_signed)
 {
 	unsigned int shift = 0;
@@ -72,7 +72,7 @@ static uint64_t get_leb(struct cursor *c, bool is_signed)
 	return value;
 }
 
-/* Read the head of a program, and move the cursor to the first opcode. */
+/* Read the header of a line-number program, and move the cursor to the first opcode. */
 static bool begin(struct program *p)
 {
 	unsigned int offset_size = 4, version;

@@ -14,7 +14,7 @@
 /**
  * struct line_row - a row of a line table
  * @file:	the index of the file in the unit
- * @end:	the row ends its sequence: @addr is the first address after the sequence
+ * @end:	the row ends its sequence, so @addr is the first address after the sequence
  */
 struct line_row {
 	uint64_t	addr;

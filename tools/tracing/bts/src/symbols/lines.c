@@ -5,7 +5,7 @@
  * The first look-up in an object reads all its line tables into one array, which is sorted by
  * address. libdw's own look-up is not used, because it searches all units each time, and because it
  * also finds the lines of discarded functions. An entry without a line marks the end of a stretch
- * of code, so that the code after it has no line.
+ * of code, so that addresses after this end have no line.
  */
 #include <dwarf.h>
 #include <fcntl.h>
@@ -21,8 +21,8 @@
 /**
  * struct unit - a compilation unit
  * @dir:	the directory to which relative file names refer
- * @names:	the names of its files; each name is NULL until it is used for the first time
- * @within:	a sequence of rows has begun and not ended
+ * @names:	the names of the unit's files; a name is NULL until its first use
+ * @within:	a sequence of rows has begun but not ended
  * @live:	the sequence does not belong to a discarded function
  */
 struct unit {
@@ -60,7 +60,7 @@ bool is_code(const struct object *o, uint64_t addr)
 	if (!addr)
 		return false;
 	addr += o->debug_bias;
-	/* The kernel's segments contain only the saved code, so accept all kernel addresses. */
+	/* The kernel's segments cover only the saved code, not all code, so accept any address. */
 	return o->kernel || !o->nr_segments || object_segment(o, addr);
 }
 
@@ -180,7 +180,7 @@ void units_end(struct units *u)
 		close(u->fd);
 }
 
-/* Return the section with the line programs. libdw has decompressed its data. */
+/* Return the section with the line programs, already decompressed by libdw. */
 static Elf_Data *line_section(Dwarf *dwarf)
 {
 	Elf *elf = dwarf ? dwarf_getelf(dwarf) : NULL;

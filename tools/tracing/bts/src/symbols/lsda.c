@@ -3,7 +3,7 @@
  * Find the landing pads of exceptions in the tables that the unwinder reads.
  *
  *	.eh_frame	CIEs (common information entries), each for many FDEs; an FDE (frame
- *			description entry) for each function, with its address and its LSDA's
+ *			description entry) per function, with its address and the LSDA's address
  *	LSDA		(language-specific data area) in .gcc_except_table: a table of call sites,
  *			with the landing pad of each call site, or 0
  *
@@ -223,8 +223,8 @@ static bool read_cie(struct cursor *c, struct cie *cie)
 }
 
 /*
- * Return a cursor for the next CIE or FDE, after its length field. At the end of the section, the
- * returned cursor is spoilt.
+ * Return a cursor for the next CIE or FDE, without its length field. At the end of the section, the
+ * returned cursor is marked as spoilt.
  */
 static struct cursor next_entry(struct cursor *c)
 {

@@ -61,7 +61,7 @@ void nameless_syms(struct object *o)
 	free(n.list);
 	n.nr += o->nr_syms;
 	qsort(o->syms, n.nr, sizeof(*o->syms), compare);
-	/* Let no function overlap the next. A damaged file may list a function twice. */
+	/* Shorten functions that overlap the next one. A damaged file may list a function twice. */
 	for (size_t i = 0; i < n.nr; i++) {
 		if (nr && o->syms[nr - 1].addr == o->syms[i].addr)
 			continue;

@@ -6,10 +6,10 @@
  * from the path of the mapping. The file must have the build ID that the kernel recorded, because a
  * rebuilt file has different code at the same addresses. A file without a build ID should have the
  * recorded device and inode, and a ctime before the recording. Any other file without a build ID is
- * still used, because it is often right, but the names of its functions end with a question mark.
+ * still used, because it is usually the recorded file, but its function names end with a "?".
  * Symbols and debug information may be in a second file (see debug.c).
  *
- * The vDSO is not a file. It is read from the archive or, if the running kernel recorded the trace,
+ * The vDSO is not a file. It is read from the archive or, if the trace is from the running kernel,
  * from this process. The other contents of the archive are listed in archive.h.
  */
 #include <stdio.h>
@@ -255,7 +255,7 @@ static void read_object(struct objects *all, struct object *o, const struct obje
 		mark_names(o);
 }
 
-/* Return the object that represents all memory of a process that is not mapped from a file. */
+/* Return the object that represents the memory of a process, except for mapped files. */
 static struct object *object_memory(struct objects *all, int tgid)
 {
 	const struct object_key key = { .path = "//anon", .tgid = tgid };

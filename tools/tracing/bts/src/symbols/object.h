@@ -30,7 +30,7 @@ struct stat;
  * @stub:	the function is a PLT stub, which only jumps to another function
  * @nameless:	the function has no symbol; it may be a part of another function
  * @role:	roles.c: how the function is entered and left
- * @inlined:	inlines.c: number of an inlined function in the object, from 1; otherwise 0
+ * @inlined:	inlines.c: for an inlined function, its number in the object, from 1; otherwise 0
  * @priv:	data of the command
  */
 struct sym {
@@ -63,7 +63,7 @@ struct alias {
 
 /* Return the other names of the function. Set *@nr to their number. */
 const struct alias *sym_aliases(const struct sym *s, size_t *nr);
-/* Report whether @wanted is a name of the function, or a pattern (* and ?) for a name. */
+/* Report whether @wanted is a name of the function, or a pattern (*, ?) that matches one. */
 bool sym_is(const struct sym *s, const char *wanted);
 
 struct segment {
@@ -79,11 +79,11 @@ struct line;
 
 #define BUILD_ID_MAX	20
 
-/* Whether the file that was found is the recorded file. */
+/* Is this the file that ran during the recording? */
 enum object_proof {
-	OBJECT_PROVEN,		/* the archive, build ID or inode proves that it is the same file */
-	OBJECT_UNPROVEN,	/* the file may differ; its function names get a "?" */
-	OBJECT_CHANGED,		/* the file differs, so its code and names are not used */
+	OBJECT_PROVEN,		/* yes, proven by the archive, the build ID or the inode */
+	OBJECT_UNPROVEN,	/* this may be the file, so the names of its functions get a "?" */
+	OBJECT_CHANGED,		/* no, so its code and names are not used */
 	OBJECT_MISSING,		/* the file is missing or unreadable */
 };
 
@@ -102,7 +102,7 @@ enum object_proof {
  * @segments:	the segments of @file that contain code, sorted by address
  * @bits32:	the code is 32-bit code
  * @is_file:	addresses are ELF addresses, independent of the mapping
- * @proof:	whether the file is the recorded file
+ * @proof:	whether the file is the one that ran during the recording
  * @user_only:	the trace contains only branches within user space
  * @as_run:	kernel: @file was saved at the end of the recording (kcore, not kcore.later)
  * @before:	kernel: the old contents of pages that changed or disappeared during the recording,
@@ -117,7 +117,7 @@ enum object_proof {
  * @inlines:	inlines.c: inlined calls
  * @jit_map:	jit.c: the path of a perf-PID.map, or NULL
  * @jit_dump:	jit.c: the path of a jit-PID.dump, or NULL
- * @jit_mapped:	the object of the mapped @jit_dump, or NULL if @jit_dump is in the archive
+ * @jit_mapped:	the object for the mapped file @jit_dump, or NULL if @jit_dump is in the archive
  * @jit_unread:	@jit_map and @jit_dump have not been read yet
  * @jit_archived: @jit_map is in the archive
  * @jit_ended:	the end of the recording, in seconds; 0 if unknown
@@ -217,7 +217,7 @@ bool object_is_mapped(const struct object *o, const struct stat *st);
 /* Report whether @name is the name or path of the object. Brackets ([kernel]) may be omitted. */
 bool object_is_named(const struct object *o, const char *name);
 
-/* Return the path of the file from which the object's names were read. */
+/* Return the path of the file that names the object's functions: its JIT map or else o->path. */
 const char *object_names_path(const struct object *o);
 
 /* Report whether @path is the name of a vDSO: [vdso], or [vdso32] for a 32-bit program. */
@@ -230,8 +230,8 @@ struct sym *object_sym(struct object *o, uint64_t addr);
 /* Return the bytes at the address. Set *@size to the number of bytes up to the segment's end. */
 const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size);
 /*
- * Report whether the CPU may have executed other bytes at the address than object_bytes() returns,
- * because the kernel patched the code, or because the bytes were read after the recording.
+ * Report whether the executed bytes may differ from those that object_bytes() returns, because the
+ * kernel patched the code, or because the bytes were read after the recording.
  */
 bool object_changed(const struct object *o, uint64_t addr, size_t size);
 /* Return the address of the byte at a file offset. */

@@ -71,7 +71,7 @@ bool sym_is_part(const struct sym *part, const struct sym *whole)
 
 	if (part->object != whole->object || !strchr(part->linked, '.'))
 		return false;
-	/* A constructor's part may be named after either of the constructor's names (C1, C2). */
+	/* A constructor has two names (C1, C2), and its split parts may be named after either. */
 	alias = sym_aliases(whole, &nr);
 	for (size_t i = 0; i < nr; i++)
 		if (is_part(part->linked, alias[i].linked))

@@ -27,8 +27,8 @@ static inline enum sym_role sym_role(struct sym *sym)
 
 /*
  * Report whether the compiler split @part from @whole. Compilers move rarely executed code of f to
- * f.cold. If they inline the start of f in its callers, the rest becomes f.part.0. If @whole jumps
- * to @part, both share one frame.
+ * f.cold. If they inline the start of f in other functions, the rest becomes f.part.0. If @whole
+ * jumps to @part, both share one frame.
  */
 bool sym_is_part(const struct sym *part, const struct sym *whole);
 /* Report whether this suffix of a function's name marks a part of the function. */

@@ -2,12 +2,12 @@
 /*
  * Build symbol tables from ELF files, /proc/kallsyms and the maps of JIT compilers.
  *
- * A symbol table is sorted once. If an address has several names, the name with the highest rank
- * (global, then weak, then local) becomes the function's name. Among names of equal rank, symbols
- * with a size are preferred, then shorter names. The names with which the kernel's linker script
- * marks the bounds of sections are used only if the address has no other name. All other names,
- * except labels, become aliases, by which users may also refer to the function. A symbol whose size
- * is unknown, or that overlaps the next symbol, ends where the next symbol begins.
+ * First collect all symbols, then sort them. If an address has several names, the name with the
+ * highest rank (global, then weak, then local) becomes the function's name. Among names of equal
+ * rank, symbols with a size are preferred, then shorter names. The names with which the kernel's
+ * linker script marks the bounds of sections are used only if the address has no other name. All
+ * other names, except labels, become aliases, by which users may also refer to the function. A
+ * symbol whose size is unknown, or that overlaps the next symbol, ends where the next begins.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -152,8 +152,8 @@ void object_set_syms(struct object *o, struct sym_list *list)
 }
 
 /*
- * Report whether @name is @wanted with a suffix. Compilers add a suffix such as .constprop.0 when
- * they copy a function for some of its callers, and a number to the name of a nested function.
+ * Report whether @name is @wanted with a suffix. Compilers add a suffix such as .constprop.0 to a
+ * copy of a function for some of its callers, and a suffix such as .1 to a nested function.
  */
 static bool is_copy(const char *name, const char *wanted)
 {

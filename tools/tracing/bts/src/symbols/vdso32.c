@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All 32-bit tasks have the same vDSO. To read it, start a 32-bit program, stop it at the end of
- * execve(), and then kill it.
+ * All 32-bit tasks have the same vDSO. To read this vDSO, start a 32-bit program, stop the
+ * program at the end of execve(), read the vDSO from its memory, and kill the program.
  */
 #include <elf.h>
 #include <signal.h>
@@ -44,7 +44,7 @@ static int make_program(void)
 	return fd;
 }
 
-/* Return a process that is stopped at the end of execve(), or -1. */
+/* Start a program, stop it at the end of execve(), and return its PID, or -1. */
 static pid_t start_program(int fd)
 {
 	char *none = NULL;

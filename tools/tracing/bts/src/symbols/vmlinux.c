@@ -4,8 +4,8 @@
  *
  * The kernel's code comes from the archive, and its symbols come from the trace. Only source lines
  * come from vmlinux, which must have the build ID of the recorded kernel. bts record saves this ID
- * from /sys/kernel/notes. The kernel may run at other addresses than those in vmlinux. To find the
- * difference, compare the addresses of _stext in vmlinux and in the trace.
+ * from /sys/kernel/notes. The kernel may run at addresses that differ from those in vmlinux. To
+ * find the difference, compare the addresses of _stext in vmlinux and in the trace.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
 /*
  * Find where the differences are in the call tree of a task.
  *
- * The compared trees (diff/tree.h) do not contain all calls of a task. For example, the trees
- * contain a system call only as a branch. A second pass over the trace counts only the calls that
- * diff/grow.c has added to the trees. Two numbers describe the place of a difference: how many of
- * these calls begin before the difference, and how many of them have not ended at the difference.
+ * The compared trees (diff/tree.h) do not contain all calls of a task. For example, a system call
+ * appears in the trees as a branch, not as a call. A second pass over the trace counts only the
+ * calls that diff/grow.c has added to the trees. Two numbers describe the place of a difference:
+ * how many of these calls begin before the difference, and how many of these calls enclose it.
  */
 #include <stdlib.h>
 
@@ -13,9 +13,9 @@
 #include "lib/mem.h"
 #include "marks.h"
 
-/* The state of a frame: flags, and the number of counted frames up to and including this one. */
+/* The state of a frame: flags, and the number of COUNTED frames from the root to this frame. */
 #define COUNTED		0x80000000U	/* the compared tree contains the frame */
-#define DROPPED		0x40000000U	/* the compared tree contains no frame inside this frame */
+#define DROPPED		0x40000000U	/* the compared tree lacks all frames inside this frame */
 #define DEPTH		0x3fffffffU
 
 static void add_mark(struct marks *m, const struct comparison *c, const struct compared *task,
@@ -58,7 +58,7 @@ static int by_place(const void *left, const void *right)
 		return a->pid < b->pid ? -1 : 1;
 	if (a->calls != b->calls)
 		return a->calls < b->calls ? -1 : 1;
-	/* If the numbers of calls are equal, the more deeply nested difference comes first. */
+	/* If no call begins between two differences, the more deeply nested one occurs first. */
 	if (a->depth != b->depth)
 		return a->depth > b->depth ? -1 : 1;
 	return a->number < b->number ? -1 : 1;

@@ -17,7 +17,7 @@
  * @pid:	the PID of the task
  * @number:	number of the difference, counted from 1; the number is the same in both runs
  * @calls:	number of counted calls (is_counted()) before the difference
- * @depth:	number of calls in @calls that have not ended at the difference
+ * @depth:	how many of these calls end after the difference
  * @rows:	the lines of the difference's text
  */
 struct mark {
@@ -39,10 +39,10 @@ struct marks {
 };
 
 /**
- * struct marker - the remaining differences of a task, during a pass over its trace
+ * struct marker - the remaining differences of a task, during a pass over the trace
  * @next:	the first remaining difference
  * @end:	the end of the task's differences
- * @calls:	number of the task's counted calls so far
+ * @calls:	how many of the task's counted calls (is_counted()) have begun so far
  */
 struct marker {
 	const struct mark	*next;
@@ -62,7 +62,7 @@ uint32_t marker_enter(const struct marks *m, const struct frame *f, uint32_t aro
 		      bool *counted);
 /* Report whether the compared trees contain the frame whose state is @state. */
 bool marker_counts(uint32_t state);
-/* Return the next difference if the frame with the state @state contains it, otherwise NULL. */
+/* Return the next difference if its place is reached, or NULL. @state: the frame's state. */
 const struct mark *marker_here(const struct marker *marker, uint32_t state);
 
 #endif

@@ -226,7 +226,7 @@ static void move_by(struct screen *s, int by)
 		move_calls(s, by);
 }
 
-/* Move to the root directly. move_by() visits each node, which takes long in a deep tree. */
+/* Move to the root without move_calls(), which visits each node and is slow in a large tree. */
 static void go_home(struct screen *s)
 {
 	if (s->view == VIEW_TOP) {

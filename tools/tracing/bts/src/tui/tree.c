@@ -16,7 +16,7 @@
 #include "tui.h"
 
 #define NODES_MAX (1U << 20)
-/* Begin with few nodes for each task, because a trace may have thousands of tasks. */
+/* First allocate only a few nodes for each task, because a trace may have thousands of tasks. */
 #define NODES_MIN 16
 
 static struct tree *tree_of(struct tui *t, const struct calls *c)
@@ -99,7 +99,7 @@ static void add_mark(struct tui *t, struct tree *tree, uint32_t parent, const st
 	}
 }
 
-/* Add the differences at the current place, inside the frame with the index @depth - 1. */
+/* Add the differences at the current place to the tree, inside the frame at depth @depth - 1. */
 static void add_marks(struct tui *t, struct calls *c, uint32_t depth)
 {
 	struct marker *marker = marker_of(t, c);
@@ -169,7 +169,7 @@ static void leave(struct calls *c, struct frame *f)
 	close_node(c, f);
 }
 
-/* Continue the call in the tree of another stack. */
+/* Add a node for @f to the tree of another stack (see calls_ops), but do not count @f again. */
 static void attach(struct calls *c, struct frame *f)
 {
 	struct tui *t = c->ctx;
@@ -284,7 +284,7 @@ static int by_insns(const void *left, const void *right)
 	return a->branches < b->branches ? 1 : a->branches > b->branches ? -1 : 0;
 }
 
-/* End the open frames. Then add the differences whose places the trace did not reach. */
+/* End the open frames. Then add the remaining differences, whose places were not found. */
 static void end_marks(struct tui *t, struct calls *c)
 {
 	struct marker *marker = marker_of(t, c);

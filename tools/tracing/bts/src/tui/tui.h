@@ -18,11 +18,11 @@
  * struct tree_node - a call, or a row between calls
  * @sym:	the function, or NULL for a row
  * @text:	the text of a row
- * @task:	the task, which may change its name later
+ * @task:	the task
  * @insns:	number of instructions executed during the call
  * @branches:	number of branches taken during the call
  * @parent:	the enclosing call
- * @next:	the first later node outside this call
+ * @next:	the first node after the nodes inside this call
  * @depth:	the number of enclosing calls
  * @kind:	FRAME_*
  * @loss:	the row reports that branches are missing
@@ -46,7 +46,7 @@ struct tree_node {
 	bool		folded;
 };
 
-/* The tree for one stack of a task: a list of nodes, sorted by time. */
+/* The call tree of one stack of a task. The nodes are sorted by time. */
 struct tree {
 	struct task		*task;
 	uint32_t		stack;
@@ -105,7 +105,7 @@ uint32_t tree_difference(const struct tree *tree, uint32_t from, bool back);
 /* screen.c: show one run, or two compared runs, on the terminal until the user quits. */
 int tui_screen(struct tui *runs, unsigned int nr_runs);
 
-/* source.c: show the source around a function, and how many instructions each line executed. */
+/* source.c: show a function's source, and how many instructions were executed for each line. */
 void tui_source(struct tui *t, struct sym *sym);
 
 #endif

@@ -6,10 +6,10 @@
  * kernel's function for the system call has returned. Therefore, the event belongs to the last
  * complete call tree of the task.
  *
- * If a signal interrupts a system call, the kernel's result is an internal error number (restart).
+ * If a signal interrupts a system call, the result is an internal error number like ERESTARTSYS.
  * The kernel then decides whether the system call is restarted or fails with EINTR. When the signal
- * handler ends, rt_sigreturn restores the registers, so the event of rt_sigreturn reports the
- * number -1. If the interrupted system call fails, this event reports EINTR as the result.
+ * handler ends, rt_sigreturn restores the registers and erases the number, so its event reports -1
+ * as the number. If the interrupted system call fails, this event reports EINTR as the result.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #include "lib/msg.h"
 #include "history.h"
 
-/* The kernel's internal error numbers 512 to 516 restart a system call, and are not failures. */
+/* The kernel's internal error numbers 512 to 516 do not mean failure, but request a restart. */
 #define RESTART_MIN	512
 #define RESTART_MAX	516
 #define ERROR_MAX	4095
@@ -36,7 +36,7 @@ static bool is_restart(long result)
 	return -result >= RESTART_MIN && -result <= RESTART_MAX;
 }
 
-/* A signal handler has ended. If the interrupted system call fails, store that call's result. */
+/* A signal handler has ended. If the interrupted system call fails, store EINTR as its result. */
 static void end_handler(struct history *h, const struct task *task, unsigned int run, long result)
 {
 	for (size_t i = h->nr; i && result == -EINTR; i--) {

@@ -2,11 +2,10 @@
 /*
  * Find the condition in the kernel that made a system call fail.
  *
- * If system calls with the same number succeeded, compare the failed call with the most similar of
- * these calls. The most similar call shares the most branches with the failed call. The failing
- * check is at a difference between these two calls. The most likely check is a condition next to an
- * instruction that loads the error number. If several conditions are equally likely, list the last
- * executed condition first.
+ * If calls of the same system call succeeded, compare the failed call with the successful call that
+ * shares the most branches with the failed call. The failing check is at a difference between these
+ * two calls. The most likely check is a condition next to an instruction that loads the error
+ * number. If several conditions are equally likely, list the last executed condition first.
  *
  * Without a successful call, rank all conditions of the failed call in the same way, but leave out
  * conditions whose likelihood is 0.
@@ -19,8 +18,8 @@
 #include "rank.h"
 
 /*
- * The maximum number of different successful calls to compare with the failed call. If there are
- * more, only the latest are compared, because earlier calls often differ in more than the check.
+ * Compare the failed call with at most this many different successful calls. Choose the latest
+ * ones, because earlier calls often differ in more than the check.
  */
 #define GOODS_MAX	256
 
@@ -95,7 +94,7 @@ static bool is_condition_of(const struct trail *t, const struct condition *c,
 
 /*
  * Find the condition that decided a difference. Begin the search at *@from, the condition of the
- * previous difference, because differences are sorted by time.
+ * previous difference, because differences and conditions are in the order of execution.
  */
 static const struct condition *condition_of(const struct trail *t, const struct difference *d,
 					    size_t *from)
@@ -138,9 +137,8 @@ static bool has_reason(const struct ranking *r, const struct condition *c)
 }
 
 /*
- * Add later conditions with is_foreign_load(), because one of them may be the failing check. The
- * check may be in code that only the failed call executed, or in a caller that tests the return
- * value of the function that contains the difference.
+ * After a difference, also add each condition for which is_foreign_load() is true. The failing
+ * check may be in code that only the failed call ran, or in a caller that tests a return value.
  */
 static void add_foreign(struct ranking *r, struct history *h)
 {

@@ -47,7 +47,7 @@ struct ranking {
 
 /*
  * Rank the reasons. With @alone, do not compare the failed call with a successful call. If there is
- * not enough memory for a large stack, print a message and return false.
+ * not enough memory for a large stack (see large_stack.h), print a message and return false.
  */
 bool rank(struct ranking *r, struct history *h, const struct system_call *failed, bool alone);
 void ranking_free(struct ranking *r);

@@ -27,7 +27,7 @@ static struct place place_of(const struct reason *reason)
 	return reason->condition ? reason->condition->place : reason->difference->place;
 }
 
-/* List the functions of a call and its outer calls, outermost first. Return the list's length. */
+/* List a call's function and its callers, outermost first. Return the list's length. */
 static uint32_t callers_of(const struct trail *t, uint32_t activation,
 			   uint32_t functions[CALLERS_MAX], bool *cut)
 {
@@ -50,7 +50,7 @@ static uint32_t callers_of(const struct trail *t, uint32_t activation,
 	return nr;
 }
 
-/* List the functions that lead to the reason's place, outermost first. Return the list's length. */
+/* List the reason's function and its callers, outermost first. Return the list's length. */
 static uint32_t calls_to(const struct ranking *r, const struct reason *reason,
 			 uint32_t functions[CALLERS_MAX], bool *cut)
 {
@@ -176,7 +176,7 @@ void why_show(const struct history *h, const struct ranking *r, unsigned long ro
 	if (r->good)
 		show_call(h, r->good, out);
 	else if (r->goods)
-		fprintf(out, "%zu successful call%s with the same branches, so the following "
+		fprintf(out, "%zu successful call%s that took the same branches, so the following "
 			"places are only hypotheses", r->goods, text_plural(r->goods, "s"));
 	else
 		fputs("no successful call, so the following places are only hypotheses", out);

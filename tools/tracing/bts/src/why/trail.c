@@ -11,8 +11,8 @@
  *	if (flags & ~ALLOWED)
  *		goto out;
  *
- * The trace contains neither the jumps that were not taken, nor the loads of the error number.
- * Decoding the executed code finds both.
+ * The trace contains neither jumps that were not taken, nor loads of the error number. To find
+ * them, decode the executed code.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 #include "symbols/code.h"
 #include "trail.h"
 
-/* If consecutive iterations of a loop are equal, process at most this many of them. */
+/* Process at most this many consecutive equal iterations of a loop. */
 #define RUN_MAX		2
 /* Do not process elements beyond this nesting depth, because each level needs stack space. */
 #define DEPTH_MAX	100000
@@ -43,7 +43,7 @@ static bool ends_in_panic(struct object *o, uint64_t addr)
 	return kind == INSN_CALL && !strcmp(object_sym(o, target)->name, "__stack_chk_fail");
 }
 
-/* Check that @place is in the function of the call, because a straight run may leave it. */
+/* Report whether @place is in the call's function. (A straight run may leave the function.) */
 static bool is_own(const struct trail *t, uint32_t activation, const struct place *place)
 {
 	const struct sym *own = t->forest->functions[t->activations[activation].function].sym;
@@ -82,7 +82,7 @@ static void add_load(struct trail *t, uint32_t activation, uint64_t addr)
 	a->loaded = true;
 }
 
-/* Add a conditional jump that was not taken, or a load of the error number. */
+/* Add an untaken conditional jump, or an instruction that loads the error number, to the trail. */
 static void one_insn(void *ctx, uint64_t addr, uint32_t length)
 {
 	struct run_walk *w = ctx;
@@ -148,7 +148,7 @@ static void add_elem(struct trail *t, uint32_t activation, uint32_t elem, uint32
 void trail_walk(struct trail *t, struct forest *f, const struct system_call *call, int error)
 {
 	*t = (struct trail) { .forest = f, .error = error, .room = ROOM_MIN };
-	/* Even an empty list is not NULL, so that it can be sorted and searched. */
+	/* qsort() and bsearch() need a list that is not NULL, even if it is empty. */
 	t->list = mem_alloc(t->room * sizeof(*t->list));
 	add_elem(t, 0, call->node, 0);
 }

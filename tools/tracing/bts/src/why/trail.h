@@ -14,8 +14,8 @@
  * @function:	number of the function
  * @parent:	index of the caller's activation or, for the outermost activation, its own index
  * @conditions:	number of conditions tested so far
- * @last:	1 + the index of the last condition in trail.list. 0 before the first condition, and
- *		after the function loaded the error number
+ * @last:	1 + the index of the latest condition in trail.list, or 0 if there was none since
+ *		the function began or last loaded the error number
  * @loaded:	the function loaded the error number
  */
 struct activation {
