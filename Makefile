@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Each target calls a script in machine/. A comment at the top of each script describes it.
+# Each target calls a script in machine/. See the comment at the top of that script.
 #
 #	make demo	build everything, then trace a small program and show the trace
 #	make test	run the tests, which takes some minutes; make test-full: add the slow
 #			tests, and repeat all tests on the newest kernel; make test-debug: run the
 #			test cases under KASAN, lockdep and the like
-#	make mutants	break source lines, one at a time, and check that a test fails for each
+#	make mutants	introduce bugs, one at a time, and check that a test catches each bug
 #	make shell	open a shell in the machine;  make run CMD='...'  run one command there
 #	make bench	measure the costs of branches, packs, task switches, interrupts, the
 #			patches to the emulator, and the tool
@@ -21,7 +21,7 @@
 #			installs the tool
 #	make deps	install the Debian packages for building and testing
 #
-# With BASE=mainline, make builds the newest kernel of Debian's backports in build/mainline. With
+# With BASE=mainline, make builds the newest kernel from Debian's backports, in build/mainline. With
 # KSRC=DIR or QEMU_SRC=DIR, make builds a copy of your source tree, not Debian's source.
 
 export BASE KSRC QEMU_SRC JOBS CONFIG PREFIX DESTDIR TOOL_NAME
