@@ -148,7 +148,7 @@ struct bts_writer {
 
 /**
  * struct bts_hold - the entries that a CPU holds for an instance (hold.c)
- * @backlog:	the queue of the entries; allocated when bts-block is set
+ * @backlog:	the queue of the held entries; allocated when bts-block is set
  * @branches:	the number of branches in the entries
  * @rows:	the number of non-branch rows among the entries
  * @oldest:	the turn (sequence number) of the first entry's batch, or BTS_NONE_HELD

@@ -74,7 +74,7 @@ unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
  * bts_is_unwanted - report whether bts_turn() has nothing to do for a task
  * @task: the next task of a task switch
  *
- * Most switches are between unwanted tasks, and the tracer must not slow them down.
+ * Most switches are between untraced tasks. The tracer must not slow these switches down.
  *
  * Context: the same as for bts_mode_of().
  */

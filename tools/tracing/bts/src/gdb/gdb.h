@@ -97,7 +97,7 @@ struct gdb_image {
  * @current:	the thread that ran last before the place
  * @stop:	the number of branches and rows before the place
  * @seen:	the number of branches and rows that have been read so far
- * @ts:		the time of the place, in nanoseconds
+ * @ts:		the timestamp of this place in the trace, in nanoseconds
  * @images:	the mapped files, the latest mapping last
  * @program:	the program's file, or NULL
  * @program_bias: the bias of the program's image

@@ -59,7 +59,7 @@ struct lsda_function {
 };
 
 /**
- * struct lsda_table - the functions of an object
+ * struct lsda_table - the functions of an object, with their LSDAs
  * @functions:	sorted by address
  * @segments:	all segments of the file, with or without code
  */

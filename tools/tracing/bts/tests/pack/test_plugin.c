@@ -282,7 +282,7 @@ static void test_damage(struct tep_handle *tep)
 	expect("", "", "damaged entries");
 }
 
-/* Test packs that do not contain the number of their format. */
+/* Check packs that do not contain a format number. */
 static void test_old(struct tep_handle *tep)
 {
 	struct entry entry;
