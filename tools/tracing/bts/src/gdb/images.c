@@ -4,8 +4,8 @@
  *
  * A trace does not contain the contents of memory. So gdb can only read the read-only segments of
  * files, which contain code and constants. The segments are extended to whole pages, because
- * gdb's data cache reads whole lines. If the last line of a segment cannot be read completely, gdb
- * becomes a hundred times slower.
+ * gdb's data cache reads whole cache lines. If the last cache line of a segment cannot be read
+ * completely, gdb becomes a hundred times slower.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -289,7 +289,7 @@ def gdb(*words):
 
 
 def gdb_idle():
-    """Check that gdb does not see the idle task in which the trace ends."""
+    """Check that gdb does not see the idle task, which runs at the end of the trace."""
     good = True
     for words in [], ['-k']:
         said, _ = gdb(*words)
