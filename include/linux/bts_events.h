@@ -19,7 +19,7 @@ struct task_struct;
 
 /**
  * struct bts_departs - how a task leaves a CPU
- * @user_ip:	the task's address in user space, or 0 if the task has none
+ * @user_ip:	the task's instruction pointer in user space, or 0 for a kernel thread
  * @kernel_ip:	the kernel address at which the task called the scheduler or was preempted; 0 if
  *		unknown, or if the task was returning to user space
  * @state:	the state, encoded as in sched_switch: TASK_*, or TASK_REPORT_MAX if the task was
@@ -96,8 +96,8 @@ static __always_inline void bts_resume_maps(void)
 }
 
 /*
- * If necessary, make a traced task wait until its trace has been read. Then show the mappings of
- * the task, unless they have been shown. resume_user_mode_work() calls this function if
+ * If necessary, make a traced task wait until its trace has been read. Then show the task's
+ * mappings, unless they have already been shown. resume_user_mode_work() calls this function if
  * TIF_NOTIFY_RESUME was set. If @regs is NULL, the caller is KVM's loop or io_uring, which may hold
  * locks and is not about to return to user mode. So do nothing. The next drain makes the task call
  * this function again.

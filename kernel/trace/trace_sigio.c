@@ -74,7 +74,7 @@ static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 	return buffer != READ_ONCE(iter->array_buffer->buffer);
 }
 
-/* The ring buffer's irq_work calls this function, perhaps spuriously, instead of waking a task. */
+/* Instead of waking a task, the ring buffer's irq_work makes this (perhaps spurious) call. */
 static int trace_sigio_wake(wait_queue_entry_t *wait, unsigned int mode, int sync,
 			    void *key)
 {
@@ -113,7 +113,7 @@ static void trace_sigio_hook(struct file *filp, wait_queue_head_t *head,
 }
 
 /**
- * trace_sigio_arm - allow the next signal, because the reader has read data or found none
+ * trace_sigio_arm - allow the next signal, after the reader has read data or found none
  * @iter: the reader's iterator
  *
  * Context: Process context.

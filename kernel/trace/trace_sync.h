@@ -30,11 +30,11 @@ enum tracer_sync_reason {
 	/* For the two reasons below, @cpu is RING_BUFFER_ALL_CPUS or the current CPU */
 	TRACER_SYNC_FLUSH,	/* the records are needed now, or the ring buffer has room again */
 	TRACER_SYNC_ON,		/* the ring buffer was switched on */
-	/* For the three reasons below, @cpu is always RING_BUFFER_ALL_CPUS */
-	TRACER_SYNC_OFF,	/* the ring buffer (in a crash, each one) will be turned off */
+	/* For the next three reasons, @cpu is always RING_BUFFER_ALL_CPUS */
+	TRACER_SYNC_OFF,	/* the ring buffer (in a crash: all of them) will be switched off */
 	TRACER_SYNC_POLL,	/* a reader finds no data in a poll() or a non-blocking read() */
-	TRACER_SYNC_TARGETS,	/* the PID sets or tracing_cpumask have changed */
-	/* For the reason below, @cpu is always the current CPU */
+	TRACER_SYNC_TARGETS,	/* a PID list or tracing_cpumask has changed */
+	/* For the last reason, @cpu is always the current CPU */
 	TRACER_SYNC_EVENT,	/* an event or a trace_printk() is about to be written */
 };
 

@@ -88,7 +88,7 @@ enum ds_fault ds_bts_fault(int cpu)
 
 /**
  * ds_bts_update_all - make every CPU ask the client again what to record
- * @cause: the cause of the drain that each CPU does first
+ * @cause: the cause of the drain that precedes each CPU's question
  *
  * When this function returns, each CPU has handed over its records and called the client's
  * turn().
@@ -144,7 +144,7 @@ void ds_bts_flush_all(void)
 }
 
 /**
- * ds_bts_flush_cpu - hand over this CPU's records
+ * ds_bts_flush_cpu - pass this CPU's records to the client
  *
  * This function does nothing if this CPU is already in a drain. This function must not be traced,
  * because a function probe's action, for example traceoff, would call this function recursively.
@@ -169,7 +169,7 @@ notrace void ds_bts_flush_cpu(void)
  * crash at the same time, each of them requests the other CPU's records. A CPU that does not
  * respond in time still drains at its next NMI.
  *
- * Context: Any, with interrupts off, including NMI and the stack overflow exception. BTS is
+ * Context: Any, including NMI and the stack overflow exception, with interrupts off. BTS is
  * claimed. This function takes no lock, allocates nothing, and waits up to 10 ms in total for
  * the other CPUs.
  */
@@ -204,7 +204,7 @@ static void ds_start(struct ds_bts_cpu *c)
 	}
 	/* During ds_bts_claim() (ds_online_state is 0), the client reports the failure. */
 	if (ds_online_state)
-		pr_warn("CPU %d: BTS does not work, its branches are not recorded\n",
+		pr_warn("CPU %d: BTS does not work, so this CPU's branches are not recorded\n",
 			smp_processor_id());
 	ds_bts_drain(DS_DRAIN_FLUSH);
 }
@@ -363,7 +363,7 @@ int ds_bts_claim(const struct ds_bts_ops *ops)
 		pr_info_once("erratum AAJ122: the first branch after a change of the power state may have a wrong origin\n");
 	/* The page tables of every process map the buffers, with or without KPTI. */
 	if (boot_cpu_has_bug(X86_BUG_CPU_MELTDOWN))
-		pr_warn_once("this CPU has Meltdown: any process may read the branches in the buffers\n");
+		pr_warn_once("this CPU has Meltdown, so any process can read the branches in the buffers\n");
 	return 0;
 
 err_handler:

@@ -148,7 +148,7 @@ static __always_inline void ds_discard(struct ds_bts_cpu *c)
 /**
  * ds_bts_on - resume recording on this CPU, if the last ds_bts_ask() chose to record
  *
- * Except at an NMI's exit, only functions in .text..ds may call this, as their last step.
+ * Call this only at an NMI's exit, or as the last step of a function in .text..ds.
  *
  * Context: The same as for ds_bts_off(), which must have returned true.
  */
@@ -160,10 +160,10 @@ __ds_text void ds_bts_on(void)
 
 	if (c->ds)
 		ds_discard(c);
-	/* Reset the index before an NMI may use the buffer. */
+	/* The index must be reset before an NMI can use the buffer. */
 	barrier();
 	WRITE_ONCE(c->busy, DS_FREE);
-	/* From here on, ds_bts_nmi() handles the NMI of a crash. Handle an earlier NMI here. */
+	/* From here on, ds_bts_nmi() handles a crashing CPU's NMI. Handle an earlier NMI here. */
 	barrier();
 	if (READ_ONCE(c->crash)) {
 		WRITE_ONCE(c->ctl, 0);
@@ -183,7 +183,8 @@ __ds_text void ds_bts_on(void)
  * Switch BTS off if this NMI must drain. Also switch BTS off if this NMI interrupts a drain,
  * because that drain may not have switched BTS off yet. This function must not be in .text..ds,
  * because its branches would then be own branches. If BTS stays on in the NMI, the records of
- * these branches are in the middle of a batch, where the driver does not leave out own records.
+ * these branches are in the middle of a batch, but the driver looks for own records only at the
+ * ends of a batch.
  * Context: NMI, before RCU watches.
  */
 noinstr void __ds_bts_nmi_enter(void)
@@ -251,8 +252,8 @@ static bool ds_unmask_pmi(void)
  * The index has reached the threshold. If the PMI came during this drain, ds_bts_nmi() has set
  * @pmi to DS_PMI_SEEN. Otherwise, a PMI is still to come, so set @pmi to DS_PMI_DUE. But if the
  * buffer is full and the PMI is masked, the PMI was lost and no further PMI can come, so unmask
- * the PMI. In an NMI, a masked PMI is not necessarily lost: the APIC may have delivered the PMI
- * already, and the CPU then takes the PMI when the NMI ends.
+ * the PMI. In an NMI, a masked PMI is not necessarily lost: if the APIC has already delivered the
+ * PMI, the CPU takes the PMI when the NMI ends.
  */
 VISIBLE_IF_KUNIT void ds_expect_pmi(struct ds_bts_cpu *c, bool full)
 {
@@ -300,7 +301,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	struct ds_bts_batch batch = { .cause = cause };
 
 	ds_move_counts(c, &batch);
-	/* If an NMI interrupted .text..ds, BTS may be off although no branches were lost. */
+	/* If BTS is off, branches were lost, unless an NMI interrupted .text..ds. */
 	batch.cleared = (c->debugctl & DS_CTL_MASK) != c->ctl &&
 			!c->interrupted && !ds_in_section(ip);
 	ds_slice(c, &batch);
@@ -317,7 +318,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 
 	ds_empty(c);
 	/*
-	 * If each of the last DS_IDLE_PMIS PMIs found only own records, traced code makes no
+	 * If each of the last DS_IDLE_PMIS PMIs found only own records, traced code is making no
 	 * progress. So stop recording.
 	 */
 	if (batch.stopped) {
@@ -449,7 +450,7 @@ void ds_bts_emergency_stop(void)
 
 /* --- The probe: does the hardware work as documented? ------------------------------ */
 
-/* A try may fail because an unrelated NMI comes or a record is wrong (erratum AAJ122). */
+/* A try may fail because of an unrelated NMI or an incorrect record (erratum AAJ122). */
 #define DS_PROBE_TRIES		8
 /* The maximum number of branches in a probe loop. The buffer has room for twice as many. */
 #define DS_PROBE_BRANCHES	1024
@@ -489,8 +490,8 @@ static bool ds_probe_pmi(struct ds_bts_cpu *c, u64 on)
 }
 
 /*
- * Discard the probe's records. Even after TR is cleared, the CPU may still store some records, so
- * take some branches first.
+ * Discard the probe's records. The CPU may still store some records after TR is cleared, so take
+ * some branches before discarding.
  */
 static void ds_settle(struct ds_bts_cpu *c)
 {
@@ -581,6 +582,6 @@ void ds_put_back(struct ds_bts_cpu *c)
 	ds_empty(c);
 	WRITE_ONCE(c->ds->bts_interrupt_threshold, c->threshold);
 	WRITE_ONCE(c->ds, NULL);
-	/* If a PMI did not call its handlers (microcode update), LVTPC is masked, so unmask it. */
+	/* During a microcode update, a PMI does not call its handlers. So LVTPC may be masked. */
 	ds_unmask_pmi();
 }

@@ -138,7 +138,7 @@ static void ds_test_pmi_due(struct kunit *test)
 
 /*
  * If a drain finds the buffer full and PMIs masked, a PMI was lost, so the drain unmasks PMIs.
- * But while LVTPC contains a guest's entry, the drain does not change LVTPC.
+ * But if KVM has set LVTPC for a guest, the drain does not change LVTPC.
  */
 static void ds_test_pmi_masked(struct kunit *test)
 {
@@ -167,8 +167,9 @@ static void ds_test_pmi_masked(struct kunit *test)
 }
 
 /*
- * If the records that raise a PMI are drained before the PMI comes, branches of the PMI's handler
- * must not raise the next interrupt. So the NMI's entry switches BTS off, and the handler drains.
+ * The records that raise a PMI may be drained before the PMI arrives. Even then, the branches of
+ * the PMI's handler must not raise another PMI. So the NMI's entry switches BTS off, and the
+ * handler drains.
  */
 static void ds_test_nmi_due(struct kunit *test)
 {

@@ -2,7 +2,7 @@
 #ifndef _DS_INTERNAL_H
 #define _DS_INTERNAL_H
 
-/* Declarations that the BTS driver's files share: ds_records.c, ds_cpu.c and ds.c. */
+/* Declarations shared by the BTS driver's files ds_records.c, ds_cpu.c and ds.c. */
 
 #include <linux/percpu.h>
 #include <linux/static_call_types.h>
@@ -24,17 +24,17 @@
 /* Recording stops after this many consecutive PMIs without records of traced code. */
 #define DS_IDLE_PMIS	16
 
-/* The kind of the current drain, if any. An NMI during a drain does not touch the buffer. */
+/* The kind of the current drain, if any. During a drain, an NMI does not touch the buffer. */
 enum ds_busy {
 	DS_FREE,
 	DS_BUSY,	/* a drain between ds_bts_off() and ds_bts_on() */
 	DS_BUSY_NMI,	/* an NMI's drain between ds_bts_nmi_enter() and ds_bts_nmi_leave() */
 };
 
-/* The state of a PMI whose records were not drained by the PMI's handler. */
+/* The state of a PMI whose handler does not drain the records that caused the PMI. */
 enum ds_pmi {
 	DS_PMI_NONE,
-	DS_PMI_DUE,	/* the buffer is drained, but the PMI is still to come */
+	DS_PMI_DUE,	/* the records have been drained, but the PMI is still to come */
 	DS_PMI_SEEN,	/* the PMI came while a drain was already using the buffer */
 };
 

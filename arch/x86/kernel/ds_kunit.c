@@ -162,7 +162,7 @@ static void ds_test_put_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_late(&t->cpu), 0);
 	ds_test_expect(test, 0, 70);
 
-	/* If perf resets the index before a circular buffer wraps, the last slots are zero. */
+	/* If perf resets the index before a circular buffer wraps, the last slots stay empty. */
 	t->circular = true;
 	ds_test_start(t, 100, 0);
 	ds_test_store_nr(t, 70);
@@ -297,7 +297,7 @@ static void ds_test_place_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own, 2);
 }
 
-/* This function is in the section of return thunks, so this section is never empty. */
+/* This function only ensures that the section of return thunks is never empty. */
 static void __used __section(".text..__x86.return_thunk") ds_test_thunk(void)
 {
 }
@@ -315,7 +315,7 @@ static void ds_test_return_thunk(struct kunit *test)
 	ds_test_drain(t);
 	ds_test_expect(test, 2, 5);
 
-	/* If other code uses the return thunk, the branch of the thunk is not an own branch. */
+	/* If code outside .text..ds uses the thunk, the thunk's branch is not an own branch. */
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
 	ds_test_store(t, thunk, DS_TEST_KERNEL);
 	ds_test_drain(t);

@@ -7,7 +7,7 @@
 
 #include "ds_kunit.h"
 
-/* Store @before records of traced code, and then @way records from the start of an NMI. */
+/* Store @before records of traced code, and then the first @way records of an NMI. */
 static void ds_test_nmi(struct ds_test *t, unsigned int before, unsigned int way)
 {
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
@@ -43,7 +43,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own, 0);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, DS_NMI_RECORDS);
 
-	/* If the NMI interrupted .text..ds, the branch into .text..ds is an own branch, too. */
+	/* If the NMI interrupted .text..ds, the branch into .text..ds is also an own branch. */
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
 	t->ip = DS_TEST_IP;
 	ds_test_store_nr(t, 7);
@@ -131,7 +131,7 @@ static void ds_test_nmi_no_entry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 110);
 }
 
-/* With BTS_OFF_OS, the crossings of NMIs at the two ends of a batch may be missing. */
+/* With BTS_OFF_OS, a batch may lack the branches of an NMI into or out of the kernel. */
 static void ds_test_nmi_user(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -213,8 +213,8 @@ static void ds_test_nmi_head(struct kunit *test)
 }
 
 /*
- * If an NMI interrupts code in .text..ds after BTS has been switched on, the branch out of
- * .text..ds is stored after the branches of the NMI's exit.
+ * If an NMI interrupts code in .text..ds after BTS has been switched on, the CPU first stores the
+ * branches of the NMI's exit, and then the branch out of .text..ds.
  */
 static void ds_test_nmi_head_own(struct kunit *test)
 {
@@ -266,7 +266,7 @@ static void ds_test_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), DS_TEST_SLOTS);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, DS_NMI_RECORDS);
 
-	/* The last record shows an own branch, so only own branches were lost. */
+	/* The last record is an own record, so the branches that found no room are own branches. */
 	ds_test_start(t, DS_TEST_SLOTS, 0);
 	ds_test_store_nr(t, DS_TEST_SLOTS - 1);
 	ds_test_enter(t);

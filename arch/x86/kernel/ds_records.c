@@ -130,7 +130,7 @@ void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 	if (!circular || !ds_has_wrapped(c->ds)) {
 		batch->slice[0] = (struct ds_bts_slice){ rec, min(nr, slots) };
 		batch->full = !circular && nr >= slots;
-		/* If a linear buffer has a record at the index, perf has reset the index. */
+		/* A record at the index of a linear buffer means that perf has reset the index. */
 		batch->wrapped = !circular && READ_ONCE(c->ds->bts_index) >= c->end &&
 				 (!nr || ds_next_slot(c->ds)) && ds_has_wrapped(c->ds);
 		return;
@@ -217,7 +217,7 @@ static bool ds_is_nmi_entry(u64 addr)
 static bool ds_is_entry_from(const struct ds_bts_cpu *c, const struct ds_bts_record *rec,
 			     unsigned long ip)
 {
-	/* This NMI's branch comes from user space, and BTS_OFF_USR may hide it. */
+	/* The branch to the NMI's entry point begins in user space: BTS_OFF_USR may hide it. */
 	if ((c->ctl & DEBUGCTLMSR_BTS_OFF_USR) && ds_is_user(ip) && !ds_is_user(rec->from))
 		return false;
 	return ds_is_nmi_entry(rec->to);
@@ -326,7 +326,7 @@ u64 ds_ctl(unsigned int mode, bool has_cpl)
 		return 0;
 	if (!(mode & DS_BTS_CIRCULAR))
 		ctl |= DEBUGCTLMSR_BTINT;
-	/* Without BTS_OFF_*, branches of both sides are stored, and the tracer filters them. */
+	/* Unless a BTS_OFF_* bit is set, the CPU stores both sides, and the tracer filters them. */
 	if (has_cpl && (mode & DS_BTS_CPL_FILTER)) {
 		if (!(mode & DS_BTS_KERNEL))
 			ctl |= DEBUGCTLMSR_BTS_OFF_OS;

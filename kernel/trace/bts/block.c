@@ -14,7 +14,8 @@
  * While any CPU holds branches for an instance, every target that can wait must wait before it
  * returns to user mode, even if other tasks took these branches. So the tracer needs no per-task
  * state. A task may still take branches in the kernel before it waits, and other targets may take
- * branches in user mode until their next interrupt. Each CPU holds these branches in its backlog.
+ * branches in user mode until their next interrupt. Each CPU holds its own share of these branches
+ * in its backlog.
  *
  * A task waits only if its PID is in set_ftrace_pid. If this file is empty, no task waits, because
  * the reader may depend on any task in the system. Branches of a task that cannot wait are never
@@ -29,7 +30,7 @@
  *	  for the next task if entries are held. On the way to user mode, a task may have read the
  *	  flag just before an NMI sets it. So an NMI that sets the flag also raises an interrupt,
  *	  and the task reads the flag again when this interrupt returns. If the flag was already
- *	  set, the NMI raises no interrupt, because in a debug kernel, the branches of this
+ *	  set, the NMI raises no interrupt, because in a debug kernel, the branches of such an
  *	  interrupt might cause another NMI, and so on.
  *	- When the last entry leaves an instance's backlogs, the tasks that wait for the instance
  *	  are woken: see bts_wake(). While entries are held, a worker drains the CPUs repeatedly,
@@ -88,7 +89,7 @@ static bool bts_may_wait(struct bts_instance *b)
 	       rcu_access_pointer(b->tr->function_pids) && bts_can_wait(current);
 }
 
-/* Report whether a CPU holds entries and may go on holding them, so that tasks must wait. */
+/* Report whether tasks must wait, because a CPU holds entries and may continue to hold them. */
 static bool bts_must_wait(struct bts_instance *b)
 {
 	int cpu;
@@ -162,10 +163,11 @@ void bts_poll(void)
 /*
  * Sleep until the backlogs are empty. By then, entries from the backlogs may have almost filled the
  * ring buffer, so branches that the task takes while it wakes up may be held. If these branches
- * reached the threshold at each wake-up, they would be drained and held before the task checked
- * again, and the task would wait for its own branches forever. Therefore, after BTS_SLEEPS sleeps
- * in one wait, the tracer drops the task's branches that find no room. The tracer still holds the
- * task's non-branch rows, because each wake-up adds at most two such rows.
+ * reached the threshold at each wake-up, they would be drained into the backlog before the task
+ * checked the backlogs again, and the task would wait for its own branches forever. Therefore,
+ * after BTS_SLEEPS sleeps in one wait, the tracer drops the task's branches that find no room. The
+ * tracer still holds the task's non-branch rows, because two rows per wake-up cannot fill a
+ * backlog.
  */
 static void bts_sleep(unsigned int *sleeps)
 {
@@ -195,12 +197,12 @@ void bts_block_task(unsigned int state)
 					bts_sleep(&sleeps));
 		bts_count_wait(b, ktime_get_ns() - start);
 		if (ret) {
-			/* The task handles its signal first and then calls this function again. */
+			/* A signal is pending. After handling it, the task comes here again. */
 			set_thread_flag(TIF_NOTIFY_RESUME);
 			break;
 		}
 	}
-	/* If the task slept too often, drain now: at this point, its branches cannot be held. */
+	/* If the task slept too often, drain now, while its branches cannot be held. */
 	if (trace_recursion_test(TRACE_BTS_WAIT_BIT)) {
 		ds_bts_flush_cpu();
 		trace_recursion_clear(TRACE_BTS_WAIT_BIT);
@@ -246,7 +248,7 @@ int bts_set_blocking(struct bts_instance *b, bool on)
 		if (ret)
 			return ret;
 		static_branch_inc(&bts_block_key);
-		/* Pairs with bts_may_hold(): if @blocking is true, the backlogs are allocated. */
+		/* Pairs with bts_may_hold(): a CPU that sees @blocking also sees the backlogs. */
 		smp_store_release(&b->blocking, true);
 		return 0;
 	}

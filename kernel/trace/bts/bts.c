@@ -61,8 +61,8 @@
  *	  tracer leaves the list, and is not reset or freed until a grace period has passed.
  *	- The options and bts_instance.tracing are written under trace_types_lock and read in any
  *	  context. After each write, the writer calls ds_bts_update_all(), which interrupts all CPUs
- *	  and returns once every CPU uses the new value. Two exceptions may run in any context and
- *	  take no lock: bts_sync_on() sets bts_instance.tracing, and bts_crash() clears it.
+ *	  and returns once every CPU uses the new value. Only bts_sync_on(), which sets
+ *	  bts_instance.tracing, and bts_crash(), which clears it, take no lock, in any context.
  *
  * Losses. Each loss is counted. When the ring buffer has room again, an entry about the loss
  * (struct bts_lost_entry) is written before any later branch. The causes are in enum
@@ -109,7 +109,7 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-user", .bit = DS_BTS_USER },
 	/* Record branches that begin or end in the kernel */
 	{ .name = "bts-kernel", .bit = DS_BTS_KERNEL },
-	/* Let the hardware omit unwanted branches and some between user and kernel (asm/ds.h) */
+	/* Let the hardware omit unwanted branches, and a few wanted ones (asm/ds.h) */
 	{ .name = "bts-cpl-filter", .bit = DS_BTS_CPL_FILTER },
 	/* Let the DS buffer wrap without interrupts and keep only the latest branches */
 	{ .name = "bts-circular", .bit = DS_BTS_CIRCULAR },
@@ -183,7 +183,7 @@ static unsigned int bts_turn(struct task_struct *task)
 	return modes ? modes | less : DS_BTS_OFF;
 }
 
-/* Count the losses after a batch. If recording stops, count a loss even for an untraced task. */
+/* Count the losses that follow a batch. If recording stops, count a loss even without a target. */
 static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 			   pid_t pid)
 {
@@ -202,7 +202,7 @@ static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 }
 
 /*
- * Count a batch, and deliver it if the instance wants the task.
+ * Count a batch, and deliver it if the instance traces the batch's task.
  * Context: the same as for bts_records().
  */
 static void bts_deliver_batch(struct bts_instance *b, const struct ds_bts_batch *batch,
@@ -265,9 +265,9 @@ static bool bts_pending(int cpu)
 
 /*
  * Save the name of the current task, so that rows can show it. Do not use
- * tracing_start_cmdline_record(), which would run a probe at every task switch. Disable
- * preemption, because ftrace asserts that preemption is off, and lockdep may not know that
- * interrupts are off.
+ * tracing_start_cmdline_record(), which would run a probe at every task switch. Interrupts
+ * are off, but lockdep may not know this. So disable preemption, because ftrace asserts that
+ * preemption is off.
  */
 static void bts_save_name(void)
 {
@@ -407,7 +407,7 @@ VISIBLE_IF_KUNIT enum bts_err bts_err_of(int ret)
 	}
 }
 
-/* Log the CPUs whose BTS does not work, for example on a hybrid CPU or in a virtual machine. */
+/* Log the CPUs whose BTS does not work. Hybrid processors and virtual machines may have some. */
 static void bts_log_faults(struct trace_array *tr)
 {
 	char loc[16];
@@ -450,7 +450,7 @@ static struct bts_instance *bts_alloc(struct trace_array *tr)
 }
 
 /**
- * trace_bts_free - free the tracer's data of a trace array that is about to be removed
+ * trace_bts_free - free the tracer's data for a trace array that is about to be removed
  * @tr: the trace array, whose current tracer must not be bts
  */
 void trace_bts_free(struct trace_array *tr)
@@ -477,7 +477,7 @@ static void bts_prepare(struct trace_array *tr)
 	struct bts_instance *b = tr->bts;
 	int cpu;
 
-	/* Block CPU hotplug, because this loop could overwrite a new CPU's packer and backlog. */
+	/* Block CPU hotplug, which allocates a new CPU's packer and backlog. */
 	guard(cpus_read_lock)();
 	for_each_possible_cpu(cpu) {
 		struct bts_cpu *c = per_cpu_ptr(b->cpu, cpu);
@@ -641,7 +641,7 @@ static int __init bts_register(void)
 	event_bts_branch.flags |= TRACE_EVENT_FL_TRACER_FILTERS;
 
 	if (!ds_bts_available()) {
-		pr_info("no Branch Trace Store in this machine: no bts tracer\n");
+		pr_info("no Branch Trace Store in this machine, so there is no bts tracer\n");
 		return 0;
 	}
 

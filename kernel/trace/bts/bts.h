@@ -30,7 +30,7 @@ enum bts_lost_cause {
 	BTS_LOST_CLEARED	= 4,	/* something has switched BTS off */
 	BTS_LOST_STOPPED	= 5,	/* too many interrupts without records of traced code */
 	BTS_LOST_DEAD		= 6,	/* the CPU's BTS does not work */
-	BTS_GONE_OVERWRITTEN	= 7,	/* the ring buffer has overwritten entries */
+	BTS_GONE_OVERWRITTEN	= 7,	/* old entries in the ring buffer were overwritten */
 	BTS_GONE_DAMAGED	= 8,	/* an entry cannot be read */
 	BTS_LOST_LATE		= 9,	/* found in the DS buffer when BTS was switched on */
 	BTS_LOST_ROWS		= 10,	/* no room for non-branch rows */
@@ -155,7 +155,7 @@ struct bts_writer {
  * @turn:	the turn of the current batch, if @may is set
  * @may:	the current batch may be held
  * @refused:	the current batch must not be held, because its task cannot wait
- * @wait:	entries that some CPU holds must be written before the current batch
+ * @wait:	the current batch must not be written before the entries that some CPU holds
  */
 struct bts_hold {
 	struct kfifo_rec_ptr_2	backlog;
@@ -234,7 +234,7 @@ enum {
 	BTS_OPT_PACK	= BIT(20),
 };
 
-/* The instances that have chosen bts. Use for_each_bts_instance() to walk this list. */
+/* The instances whose tracer is bts. Use for_each_bts_instance() to walk this list. */
 extern struct list_head bts_instances;
 
 /* Context: either preemption is off (perhaps in an NMI), or trace_types_lock is held. */

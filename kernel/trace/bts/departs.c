@@ -8,11 +8,11 @@
  * on any architecture (CONFIG_BTS_SCHED_EVENTS).
  *
  * Both events are recorded by probes on sched_switch, where current is still the leaving task. To
- * implement set_event_pid, ftrace itself has two probes on sched_switch. For each CPU, ftrace's
- * probes store whether events are recorded. Before ftrace's first probe runs, events are recorded
- * if the leaving task is in the list. After the second probe, events are recorded if the next task
- * is in the list. Between the two probes, events are recorded if either task is in the list. So the
- * probes have these priorities:
+ * implement set_event_pid, ftrace itself has two probes on sched_switch. These
+ * probes set a per-CPU flag that decides whether events are recorded. Before ftrace's first probe
+ * runs, events are recorded if the leaving task is in the list. After the second probe, events are
+ * recorded if the next task is in the list. Between the two probes, events are recorded if either
+ * task is in the list. So the probes have these priorities:
  *
  *	trace_sched_switch(prev, next)
  *	  INT_MAX	bts_probe_departs()	recorded if prev is in the list
@@ -74,9 +74,10 @@ struct bts_walk {
 
 /*
  * Preempted code enters the scheduler through these functions. The kernel calls
- * raw_irqentry_exit_cond_resched() at the end of an interrupt, and preempt_enable() calls the two
- * thunks. These functions are not in the scheduler's text, so in_sched_functions() returns false
- * for them. Other architectures have the corresponding functions in the scheduler's text.
+ * raw_irqentry_exit_cond_resched() at the end of an interrupt, and preempt_enable() calls one of
+ * the two thunks below. These functions are not in the scheduler's text, so in_sched_functions()
+ * returns false for them. Other architectures have the corresponding functions in the scheduler's
+ * text.
  */
 static struct bts_helper {
 	void		(*function)(void);
@@ -120,7 +121,7 @@ static bool bts_is_entry(unsigned long addr)
 		addr < (unsigned long)__noinstr_text_end);
 }
 
-/* Skip frames of the tracer, the scheduler, and the code between an interrupt and the scheduler. */
+/* Skip the frames of the tracer, of the scheduler, and of the code that preempts the task. */
 static bool bts_walk_one(void *cookie, unsigned long addr)
 {
 	struct bts_walk *walk = cookie;

@@ -6,9 +6,9 @@
  * sched_switch and mmap_exec_tp. The reg() callback of an event's class registers the event's
  * probe. The probe stays registered while the event is on in any instance or for perf.
  * TRACE_EVENT_FN() is not an alternative, because its reg function is called with
- * tracepoints_mutex held and so cannot register a probe. A BPF program that is attached to the
- * tracepoint of an event, instead of to the event, does not register the probe. So the program runs
- * only while the event is on in an instance or for perf.
+ * tracepoints_mutex held and so cannot register a probe. Attaching a BPF program to an event's
+ * tracepoint, instead of to the event, does not register the probe. So the program runs only while
+ * the event is on in an instance or for perf.
  */
 
 #include "event.h"

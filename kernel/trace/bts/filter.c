@@ -41,7 +41,7 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 
 	pids = rcu_dereference_sched(tr->function_pids);
 	no_pids = rcu_dereference_sched(tr->function_no_pids);
-	/* Without PID lists, all tasks are targets. ftrace's stored decision may be outdated. */
+	/* Without PID lists, all tasks are targets, even if ftrace's decision is outdated. */
 	if (!pids && !no_pids)
 		return true;
 	if (task != current)
@@ -50,7 +50,7 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 }
 
 /**
- * bts_mode_of - return what an instance records of a task on this CPU
+ * bts_mode_of - return which branches of a task an instance records on this CPU
  * @b:		the instance
  * @task:	the current task or, at a task switch, the next task
  *
@@ -72,7 +72,7 @@ unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
 
 /**
  * bts_is_unwanted - report whether bts_turn() has nothing to do for a task
- * @task: the next task of a task switch
+ * @task: the task that the CPU switches to
  *
  * Most switches are between untraced tasks. The tracer must not slow these switches down.
  *

@@ -23,9 +23,9 @@
  *
  *	- A backlog is changed only by its CPU, between ds_bts_off() and ds_bts_on(). Other CPUs
  *	  read only the turn of the backlog's oldest entry. If CPU A reads this turn while CPU B
- *	  writes the entry into the ring buffer, A may keep its own held entries until A's next
- *	  batch. ds_bts_flush_all() also drains each CPU for which bts_pending() returns true, so
- *	  repeated flushes empty all backlogs if there is room.
+ *	  writes the entry into the ring buffer, A might not write its own held entries before A's
+ *	  next batch. ds_bts_flush_all() also drains each CPU for which bts_pending() returns true,
+ *	  so repeated flushes empty all backlogs if there is room.
  *	- When the last entry leaves the backlogs, the waiting tasks are woken.
  */
 
@@ -41,7 +41,7 @@
 /* The size of a backlog, which must be a power of two. An empty backlog has room for any batch. */
 #define BTS_BACKLOG	SZ_128K
 
-/* The maximum number of bytes that an entry and the turn of its batch need in a backlog. */
+/* The maximum size of an entry in a backlog, with the turn number of the entry's batch. */
 #define BTS_HELD_WORST	(BTS_ENTRY_MAX + sizeof(u64) + 4)
 
 /**
@@ -84,7 +84,7 @@ bool bts_any_held(struct bts_instance *b)
 	return READ_ONCE(b->blocking) && bts_oldest(b, -1) != BTS_NONE_HELD;
 }
 
-/* After @entry has left the backlog, update @c, including the turn of the next entry. */
+/* After @entry has left the backlog, update @c, including the turn of the new oldest entry. */
 static void bts_next_held(struct bts_cpu *c, const union bts_entry *entry)
 {
 	u64 turn;

@@ -84,7 +84,7 @@ static void bts_test_targets(struct kunit *test)
 	free_percpu(tr->array_buffer.data);
 }
 
-/* The ring buffer is off only for a CPU that is not in tracing_cpumask. */
+/* Remove one CPU at a time from tracing_cpumask: the ring buffer is off for this CPU alone. */
 static void bts_test_off(struct kunit *test)
 {
 	struct trace_array *tr = bts_test_array(test);
@@ -158,7 +158,7 @@ static const unsigned int bts_test_sizes[] = { 4, 24, 36, 112, 116, 1000 };
 
 #define BTS_TEST_PAGES	4
 
-/* Return how many events fit into a ring buffer if @want events are reserved at a time. */
+/* Return how many events fit into a ring buffer if each reservation is for @want events. */
 static u32 bts_test_room(struct kunit *test, unsigned int size, u32 want)
 {
 	struct trace_buffer *buffer = ring_buffer_alloc(BTS_TEST_PAGES * PAGE_SIZE, 0);

@@ -94,7 +94,7 @@ void bts_count_written(struct bts_cpu *c, union bts_entry *entry, unsigned int s
 }
 
 /**
- * bts_pend - remember a loss until the ring buffer has room for its row
+ * bts_pend - remember a loss until the ring buffer has room to report it
  * @c:		an instance's data for this CPU
  * @cause:	BTS_LOST_*
  * @n:		the number of branches, or 0 if the number is unknown

@@ -32,7 +32,7 @@
  * which may sleep, takes mmap_lock first.
  *
  * The trace needs no rows for removed mappings. No code can be executed at an unmapped address, and
- * if two mappings overlap, the shared addresses belong to the later mapping.
+ * if two rows overlap, the shared addresses belong to the later row's mapping.
  */
 
 #include <linux/bts_events.h>
@@ -74,7 +74,7 @@ DEFINE_PER_CPU(bool, bts_maps_due);
  * struct bts_path - a CPU's memory for a row
  * @buf:	the path
  * @row:	the event's entry, without the path
- * @room:	memory for @row, followed by the path
+ * @room:	memory for @row and for the path after it
  */
 struct bts_path {
 	char	buf[BTS_PATH_MAX];
@@ -149,7 +149,7 @@ void bts_map_request(struct bts_instance *b, struct task_struct *task)
 		return;
 	if (trace_pid_list_is_set(b->mapped, task->tgid))
 		return;
-	/* Before @task returns to user mode, it checks this flag and this CPU's bts_maps_due. */
+	/* Before @task returns to user mode, it checks TIF_NOTIFY_RESUME and bts_maps_due. */
 	this_cpu_write(bts_maps_due, true);
 	set_tsk_thread_flag(task, TIF_NOTIFY_RESUME);
 }
@@ -169,7 +169,7 @@ void bts_map_switch(struct bts_instance *b, struct task_struct *task)
 
 /**
  * bts_map_forget - forget which processes have shown their mappings to an instance
- * @b: the instance, which is not tracing, or does not show mappings
+ * @b: the instance; its tracing or its option bts-map must be off
  */
 void bts_map_forget(struct bts_instance *b)
 {
@@ -204,8 +204,8 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 /*
  * Choose the instances that need the current task's mappings. Until bts_map_end(), the task writes
  * rows of its mappings for these instances. If bts_map_forget() is called for an instance before
- * bts_map_end(), the task stops writing rows for this instance. If another instance needs the
- * mappings only later, it receives them when a CPU next switches to a task of the process.
+ * bts_map_end(), the task stops writing rows for this instance. An instance that needs the
+ * mappings only later receives them when a CPU next switches to a task of the same process.
  *
  * Context: interrupts off.
  * Return: false if no instance needs the mappings.
@@ -273,8 +273,8 @@ static bool bts_map_wants(struct bts_instance *b)
 }
 
 /*
- * Report whether the event or an instance shows the new mappings of the current process. If not,
- * the caller need not read the build ID and the path. Context: interrupts off.
+ * Report whether the bts_map event or an instance shows the new mappings of the current process. If
+ * not, the caller need not read the build ID and the path. Context: interrupts off.
  */
 static bool bts_map_wanted(void)
 {
@@ -344,7 +344,7 @@ static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma,
 	m->path = vma->vm_file ? bts_map_file(m, vma, path) : bts_map_name(vma);
 }
 
-/* Decide again what to record of the current task. Request its mappings only if @again is true. */
+/* Decide again what to record of the current task. If @again is true, request its mappings, too. */
 static void bts_map_leave(bool again)
 {
 	ds_bts_ask(current);
@@ -420,7 +420,7 @@ static unsigned long bts_map_go(unsigned long at, bool locked)
 
 	if (!locked && !mmap_read_trylock(mm))
 		return at;
-	/* If @at is 0, the instances have not been chosen yet. */
+	/* If @at is 0, first choose the instances that need the mappings. */
 	if (at || bts_map_begin())
 		at = bts_map_existing(mm, at, path);
 	else
@@ -463,7 +463,7 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 }
 
 /**
- * bts_resume_lock - take mmap_lock for __bts_resume_user(), which usually unlocks it
+ * bts_resume_lock - take mmap_lock for __bts_resume_user()
  *
  * With bts-block, this function first waits until no entries are held, because the backlog may have
  * no room for further rows. Only a fatal signal ends this wait early, because the task handles

@@ -37,7 +37,7 @@
  * @seq:	the current entry's sequence number
  * @cpu:	the current entry's CPU
  * @type:	the current entry's type
- * @buffer:	the ring buffers that were read; a snapshot swaps two ring buffers
+ * @buffer:	the two ring buffers that were read, because a snapshot swaps them
  * @next:	for each CPU and each of the two ring buffers, the sequence number of the next
  *		branch; 0 before the first entry, BTS_NO_NUMBER after an entry without a
  *		sequence number
@@ -114,7 +114,7 @@ static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 
 /*
  * Return a pointer to the sequence number that the next branch must have. Each ring buffer has its
- * own numbers. After each snapshot, trace_pipe reads the other ring buffer.
+ * own numbers. Each snapshot swaps two ring buffers, so trace_pipe then reads the other one.
  */
 static u64 *bts_next(struct trace_iterator *iter, struct bts_rows *rows)
 {
@@ -266,10 +266,10 @@ static void bts_forget_number(struct trace_iterator *iter)
 }
 
 /*
- * Return a row of an entry. The rows of a pack are the loss before the pack (if any), the branches,
- * and a loss for the branches that could not be decoded (if any). The rows of a loss entry are
- * the loss before the entry (if any), and the loss in the entry. For the last row, this function
- * also stores the sequence number that the next branch must have.
+ * Return the current row of the current entry. The rows of a pack are the loss before the pack (if
+ * any), the branches, and a loss for the branches that could not be decoded (if any). The rows of a
+ * loss entry are the loss before the entry (if any), and the loss in the entry. For the last row,
+ * this function also stores the sequence number that the next branch must have.
  */
 static struct bts_row bts_row(struct trace_iterator *iter)
 {

@@ -4,7 +4,8 @@
  * written by another kernel
  *
  * To make an entry too short, a test reduces iter.ent_size, but the rest of the entry stays in
- * memory. So if output.c reads too far, it prints branches, and the test fails even without KASAN.
+ * memory. If output.c reads too far, it prints unexpected branches, so the test fails even without
+ * KASAN.
  */
 
 #include <kunit/test.h>
@@ -274,7 +275,7 @@ static void output_overwrite(struct kunit *test)
 	KUNIT_ASSERT_GT(test, ring_buffer_overrun_cpu(buffer, t->iter.cpu), 0);
 }
 
-/* The first row reports overwritten entries, even if the first remaining entry is a loss. */
+/* The output begins with the overwritten entries, even if the first remaining entry is a loss. */
 static void output_test_overwritten(struct kunit *test)
 {
 	struct output_test *t = test->priv;

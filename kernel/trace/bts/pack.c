@@ -13,8 +13,8 @@
  *
  * If a prediction is correct, the coder only compares the record with the predicted branch, and
  * stores nothing. Unlike the decoder, the coder has tables (edge[] and call[]) to find nodes. The
- * coder checks each node that it finds. So the tables may lack nodes or contain nodes of earlier
- * packs, and need not be reset for a new pack.
+ * tables need not contain all nodes. They need not be reset for a new pack, because the coder
+ * checks whether a node that it finds is really the branch.
  *
  * Two alternatives were rejected. First, predicting from the last two branches instead of one would
  * take longer, and only one more branch in 200 would be predicted correctly. (In a recursive fib(),
@@ -89,7 +89,7 @@ static u8 *bts_put_known(u8 *p, unsigned int run, u32 node)
 	return p;
 }
 
-/* Report whether the branch in @slot of call[] began a few bytes before @to. */
+/* Report whether the origin of the branch in @slot of call[] is a few bytes before @to. */
 static bool bts_call_is(const struct bts_coder *c, unsigned int slot, u64 to)
 {
 	unsigned int x = c->call[slot];
@@ -253,7 +253,7 @@ unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *
 		if (out > c->limit)
 			break;
 		node = cur->other;
-		/* likely() lets the compiler move the call of bts_add_else() out of the loop. */
+		/* likely() lets the compiler move the call to bts_add_else() out of the loop. */
 		if (likely(bts_node_is(node, rec->from, rec->to))) {
 			bts_coder_learn(cur, node);
 			out = bts_put_token(out, BTS_TOK_OTHER, mark - left - 1,
@@ -299,7 +299,7 @@ void bts_coder_begin(struct bts_coder *c, void *buf, size_t size)
  * bts_coder_end - end a pack
  * @c: the coder
  *
- * This function completes the description of the pack in @c->nr, @c->from and @c->to.
+ * This function sets @c->from and @c->to, which describe the pack together with @c->nr.
  *
  * Context: one call at a time for each coder.
  * Return: the size of the encoded branches in bytes.

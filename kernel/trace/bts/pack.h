@@ -10,7 +10,7 @@
 
 #include "unpack.h"
 
-/* The maximum size of an encoded run. */
+/* The maximum size of an encoded run, in bytes. */
 #define BTS_RUN_MAX	3
 
 /* The maximum size of an encoded branch with a run before it and a run after it. */
@@ -25,7 +25,7 @@
  * @from:	the origin of the branch
  * @to:		the target of the branch
  * @next:	the node of the latest branch that followed this branch
- * @other:	the node of the latest branch that followed this branch and is not @next's branch
+ * @other:	like @next, but for the latest following branch that differs from @next
  */
 struct bts_coder_node {
 	u64			from;
@@ -45,8 +45,8 @@ struct bts_coder_node {
  * @nodes:	the number of nodes
  * @from:	the origin of the first branch; set by bts_coder_end()
  * @to:		the target of the last branch; set by bts_coder_end()
- * @edge:	finds the node of a branch
- * @call:	finds the node of a call from the call's return address
+ * @edge:	maps a branch to its node
+ * @call:	maps the return address of a call to the call's node
  * @node:	the nodes
  *
  * A slot of @edge or @call may contain the number of a node of an earlier pack. The tables need

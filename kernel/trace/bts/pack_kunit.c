@@ -137,14 +137,14 @@ void bts_pack_walk(struct pack_test *t, unsigned int nr, unsigned int spread)
 	}
 }
 
-/* The coder writes the bytes that the format specifies for these branches. */
+/* The bytes that the coder writes must be those that the format specifies. */
 static void bts_pack_test_format(struct kunit *test)
 {
 	static const u8 code[] = {
 		0x80, 0x60,		/* distance 0, +0x20 */
 		0x90, 0x98, 0xd0,	/* distance 0x10, +0xd0 */
-		0x85, 0xb9, 0xf0,	/* distance 5, +0x1f0 units of 16 bytes */
-		0xa0, 0xd1,		/* distance 0x20, 5 bytes after the start of branch 2 */
+		0x85, 0xb9, 0xf0,	/* distance 5, +0x1f0 times 16 bytes */
+		0xa0, 0xd1,		/* distance 0x20, to 5 bytes after branch 2's origin */
 		0xff, 0x00,		/* distance 0x7f, -0x40 */
 		0xc0, 0x7f,		/* distance 0x40, +0x3f */
 		0x50, 0x01,		/* the first branch */
@@ -285,7 +285,7 @@ static void bts_pack_test_kinds(struct kunit *test)
 }
 
 /*
- * A return is encoded in two or three bytes if the call instruction is 2 to 7 bytes long, and at
+ * A return is encoded in two or three bytes if the call instruction is 2 to 7 bytes long and if at
  * most 255 nodes were made after the call's node.
  */
 static void bts_pack_test_calls(struct kunit *test)
@@ -352,7 +352,7 @@ static void bts_pack_test_runs(struct kunit *test)
 	}
 }
 
-/* A long run, a distant branch, and another long run need the most room. */
+/* The sequence that needs the most room: a long run, a distant branch, and another long run. */
 static void bts_pack_test_room(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -364,7 +364,7 @@ static void bts_pack_test_room(struct kunit *test)
 	for (round = 0; round < 20; round++) {
 		far = t->nr;
 		bts_pack_put(t, (1ULL << 62) + round, 1ULL << 63 | round);
-		/* The new node predicts the branch 0 -> 0, and 0 -> 0 now predicts the new node. */
+		/* From now on, the new node and the node of 0 -> 0 predict each other. */
 		for (i = 0; i < 50; i++) {
 			pack_repeat(t, 0);
 			pack_repeat(t, far);
@@ -378,7 +378,7 @@ static void bts_pack_test_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->c.out - t->c.start, BTS_PACK_WORST);
 }
 
-/* If two other branches follow a branch in turn, each of the two is encoded as @other. */
+/* If two branches alternately follow a third one, both are encoded as @other. */
 static void bts_pack_test_other(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -391,7 +391,7 @@ static void bts_pack_test_other(struct kunit *test)
 	bts_pack_put(t, 0x100c, 0x1000);
 	len = bts_pack_one(test);
 	for (i = 0; i < 200; i++) {
-		/* A predicted branch and @other together take one byte. */
+		/* One byte encodes both a predicted branch and an @other that follows it. */
 		pack_repeat(t, 0);
 		pack_repeat(t, i & 1 ? 3 : 1);
 	}
@@ -433,7 +433,7 @@ static void bts_pack_test_random(struct kunit *test)
 	}
 }
 
-/* Encode mispredicted branches that need the most bytes, for small and large sub-buffers. */
+/* Encode mispredicted branches of the largest possible size, for small and large sub-buffers. */
 static void bts_pack_test_misses(struct kunit *test)
 {
 	struct pack_test *t = test->priv;

@@ -19,7 +19,7 @@
  * struct pack_test - the data of a test case
  * @c:		the coder
  * @d:		the decoder
- * @seed:	state of the random numbers
+ * @seed:	state of the random number generator
  * @last:	target address of the last record
  * @nr:		number of records
  * @rec:	the records

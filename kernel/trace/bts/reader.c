@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: list the tasks that read the trace and thereby make room
+ * Branch tracer: know which tasks read the trace and so make room in the ring buffer
  *
  * A task becomes a reader when it first calls read(), splice(), poll() or ioctl() on trace_pipe or
  * trace_pipe_raw. The task stays a reader until it dies or closes its last descriptor of the file.
  * The task that opens the file also counts as a reader until any task makes one of these four
- * calls. A child that only inherits a descriptor is not a reader, because otherwise, if the real
- * reader died and the child never read, traced tasks would wait forever.
+ * calls. A child that only inherits a descriptor is not a reader: if such a child never read,
+ * traced tasks would wait forever after the real reader's death.
  *
  * With bts-block, traced tasks wait only while there is a reader. A reader of any instance's trace
  * never waits: see bts_can_wait().
@@ -202,7 +202,7 @@ static int bts_is_file_of(const void *iter, struct file *file, unsigned int fd)
 }
 
 /**
- * bts_update_readers - update the readers when a task opens, reads or closes a file
+ * bts_update_readers - update the list of readers when a task opens, reads or closes trace_pipe
  * @iter:	the file's iterator
  * @event:	what the current task does
  *

@@ -45,7 +45,7 @@ void bts_sched_leave(bool preempt, unsigned int prev_state)
  * @next:	the next task
  * @mode:	what the instance records of the next task
  *
- * Context: bts_turn(), after the branches of the current task and before the branches of @next.
+ * Context: bts_turn(), which has written the branches of the current task, but none of @next.
  */
 void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		    struct task_struct *next, unsigned int mode)

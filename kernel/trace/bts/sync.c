@@ -74,8 +74,8 @@ static void bts_start_all(struct work_struct *work)
 static DECLARE_WORK(bts_start_work, bts_start_all);
 
 /*
- * Context: hard interrupt, as soon as interrupts are on. The interrupt cannot arrive during a task
- * switch, so the branches in the DS buffer belong to current.
+ * Context: hard interrupt, which arrives as soon as interrupts are switched on, but not during a
+ * task switch, so the branches in the DS buffer belong to current.
  */
 static __ds_text void bts_start_here(struct irq_work *work)
 {
@@ -91,11 +91,11 @@ static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
 	IRQ_WORK_INIT_HARD(bts_start_here);
 
 /*
- * Start recording, because a trigger, a function probe or tracing_on() turns tracing on. The user
+ * Start recording when a trigger, a function probe or tracing_on() turns tracing on. The user
  * wants this CPU's next branches, so this CPU starts first, and the other CPUs start a moment
  * later. A traceoff trigger or probe leaves the hardware on. So after a traceoff, this function has
- * nothing to do unless rows of mappings are missing. If the instance has just switched to another
- * tracer, setting bts_instance.tracing does no harm.
+ * nothing to do, unless the trace still lacks the rows of some mappings. If the instance has just
+ * switched to another tracer, setting bts_instance.tracing does no harm.
  * Context: any.
  */
 static void bts_sync_on(struct bts_instance *b)
@@ -129,7 +129,7 @@ void bts_stop(struct bts_instance *b)
 	ds_bts_update_all(DS_DRAIN_STOP);
 	/* Write the held entries, or count their branches as lost. */
 	ds_bts_flush_all();
-	/* When tracing starts again, show all mappings. bts_sync_on() cannot do this in an NMI. */
+	/* Forget the shown mappings here, because bts_sync_on() may run in an NMI. */
 	bts_map_forget(b);
 }
 

@@ -10,8 +10,8 @@
  *
  * The coder and the decoder build the same list of nodes while they process a pack. A node is a
  * branch that has occurred in the pack. Each node refers to two nodes, @next and @other. @next
- * is the latest branch that followed the node's branch. @other is the latest branch that
- * followed the node's branch and differs from @next.
+ * is the branch that most recently followed this one. @other is the branch that most recently
+ * followed this one and differs from @next.
  *
  *	node	branch			@next	@other
  *	0	     0 -> 401000	1	0
@@ -21,10 +21,10 @@
  *
  * Each branch is predicted to be the @next of the previous branch's node. A run is a sequence of
  * branches that are predicted correctly. A token encodes a run, a branch that is not predicted
- * correctly, or both. If a branch is not predicted correctly, the token identifies the branch,
- * either as the @other of the previous branch's node, or by the number of its node, or as a new
- * branch, which becomes a node. Then, in the previous branch's node, @next is copied to @other,
- * and @next is set to the branch of the token.
+ * correctly, or both. If a branch is not predicted correctly, it is one of three kinds: the
+ * @other of the previous branch's node, a node whose number the token contains, or a new branch,
+ * which becomes a node. After such a branch, the previous branch's node is updated: @next is copied
+ * to @other, and @next is set to the token's branch.
  *
  * Node 0 exists from the start. It is a branch from address 0 to the address where the first
  * branch begins. Until a branch has followed a node, the node's @next and @other are node 0.
@@ -43,8 +43,8 @@
  *			has b - 0x70 bytes
  *	80-ff T		a new branch, b - 0x80 bytes after the previous target
  *
- * T encodes the target of a new branch. The first byte of T is b. For each b, this table shows
- * the bytes that follow b, and the target:
+ * T encodes the target of a new branch. In this table, b is the first byte of T. For each b, the
+ * table shows the bytes that follow b, and the target:
  *
  *	00-7f		from + b - 0x40
  *	80-af n		from + ((b - 0x80) << 8 | n) - 0x1800
@@ -55,7 +55,7 @@
  *	f0-f5 n		return address of a call: the origin of node N - n, + (b - 0xee)
  *	f6-fd d..	from + d; d is signed and has b - 0xf5 bytes
  *
- * No token begins with 79-7f, and no target begins with fe or ff. Numbers of several bytes are
+ * No token begins with 79-7f, and no target begins with fe or ff. Multi-byte numbers are
  * little-endian. The code ends with the token of the last branch. Up to three bytes of padding with
  * arbitrary values follow, because the size of an entry is a multiple of four bytes.
  *
@@ -87,7 +87,7 @@ static u64 bts_get_aligned(u64 from, u64 units)
 	return (from & ~15ULL) + 16 * units;
 }
 
-/* Set *@to to the sum of a node's @from and @length. Return: false if the node does not exist. */
+/* Store the sum of a node's @from and @length in *@to. Return: false if the node is missing. */
 static bool bts_get_call(const struct bts_decoder *d, unsigned int back, u64 length,
 			 u64 *to)
 {
@@ -133,7 +133,7 @@ static const u8 *bts_get_to(const struct bts_decoder *d, const u8 *p, u64 from, 
 	return NULL;
 }
 
-/* Decode a new branch, which begins @distance bytes after the previous target. */
+/* Decode a new branch, whose origin is @distance bytes after the previous target. */
 static const u8 *bts_get_new(struct bts_decoder *d, const u8 *p, u64 distance)
 {
 	struct bts_node *cur = &d->node[d->cur];
@@ -195,7 +195,7 @@ static const u8 *bts_get_token(struct bts_decoder *d, const u8 *p)
 	return NULL;
 }
 
-/* Near the end of the pack, a token may be cut off, so decode a copy padded with zeroes. */
+/* The last token of a pack may be truncated, so decode a zero-padded copy of the token. */
 static const u8 *bts_get_last_token(struct bts_decoder *d)
 {
 	u8 copy[BTS_TOKEN_MAX] = { 0 };

@@ -10,10 +10,10 @@
 #include <linux/types.h>
 
 /*
- * The number of the format, which each pack contains. Increment this number if a format change
- * would make this decoder misread new packs. Number 0 stands for the packs of the tracer's first
- * versions, which had no format number. In those packs, the byte at this offset is the third byte
- * of nr (the number of branches), which is always 0.
+ * The format number. Each pack contains this number. Increment the number if a format change would
+ * make this decoder misread new packs. Number 0 stands for the packs of the tracer's first
+ * versions, which had no format number. In those packs, the byte in the number's place is the third
+ * byte of nr (the number of branches), which is always 0.
  */
 #define BTS_PACK_FORMAT		1
 
@@ -40,8 +40,8 @@ enum bts_token {
 	BTS_TOK_KNOWN	= 0x50,	/* n predicted branches, then a node; its number is the next byte */
 	BTS_TOK_KNOWN2	= 0x60,	/* like BTS_TOK_KNOWN, but the number is 256 + the next byte */
 	BTS_TOK_LONG	= 0x70,	/* a run; its length is in the next two bytes */
-	BTS_TOK_FAR	= 0x71,	/* a new branch; its distance is 128 + the next byte */
-	BTS_TOK_FAR2	= 0x72,	/* a new branch; its distance is in the next 2 to 8 bytes */
+	BTS_TOK_FAR	= 0x71,	/* like BTS_TOK_NEW, but the distance is 128 + the next byte */
+	BTS_TOK_FAR2	= 0x72,	/* like BTS_TOK_NEW, but the distance is in the next 2 to 8 bytes */
 	BTS_TOK_BAD	= 0x79,
 	BTS_TOK_NEW	= 0x80,	/* a new branch; n is its distance from the previous target */
 };
@@ -55,9 +55,9 @@ enum bts_target {
 	BTS_TO_SHORT	= 0x80,	/* origin + a number from -0x1800 to 0x17ff */
 	BTS_TO_ALIGNED	= 0xb0,	/* (origin & ~15) + 16 * a 12-bit number */
 	BTS_TO_ALIGNED2	= 0xc0,	/* (origin & ~15) + 16 * a 20-bit number */
-	BTS_TO_CALL	= 0xd0,	/* 5 + the origin of the node that is n nodes before the newest */
-	BTS_TO_CALL2	= 0xf0,	/* n + 2 + the origin of a node that the next byte selects */
-	BTS_TO_BYTES	= 0xf6,	/* origin + the number in the next n + 1 bytes */
+	BTS_TO_CALL	= 0xd0,	/* return after a 5-byte call: the node n nodes before the newest */
+	BTS_TO_CALL2	= 0xf0,	/* like CALL, for a call of n + 2 bytes; the next byte selects it */
+	BTS_TO_BYTES	= 0xf6,	/* origin + a number, which is in the next n + 1 bytes */
 	BTS_TO_BAD	= 0xfe,
 };
 
@@ -79,7 +79,7 @@ enum bts_target {
  * @from:	the origin of the branch
  * @to:		the target of the branch
  * @next:	the node of the latest branch that followed this branch
- * @other:	the node of the latest branch that followed this branch and is not @next's branch
+ * @other:	like @next, but for the latest following branch that differs from @next
  */
 struct bts_node {
 	u64	from;

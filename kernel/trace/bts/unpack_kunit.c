@@ -105,7 +105,7 @@ void bts_unpack_test_damage(struct kunit *test)
 	}
 }
 
-/* If the test runs on a host, it decodes a million packs. */
+/* The default. If this test is built for user space, the Makefile sets a larger number. */
 #ifndef BTS_DAMAGED_PACKS
 #define BTS_DAMAGED_PACKS	100000
 #endif
@@ -129,7 +129,7 @@ void bts_unpack_test_random(struct kunit *test)
 	}
 }
 
-/* Packs with invalid tokens or missing nodes, which the coder never writes, count as damaged. */
+/* The coder never writes invalid tokens or the numbers of missing nodes: the pack is damaged. */
 void bts_unpack_test_invalid(struct kunit *test)
 {
 	static const struct {

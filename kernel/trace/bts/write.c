@@ -4,7 +4,7 @@
  *
  * Branches are written into the ring buffer as packs, or as groups of entries. A group contains
  * as many entries as fit into a sub-buffer (bts_write_some()). If a group cannot be written,
- * the next branch becomes a single entry, which bts_place() writes or holds.
+ * its first branch becomes a single entry, which bts_place() writes or holds.
  *
  * A loss is shown in a row "LOST n branches (cause)", which needs room like any other row. A loss
  * is pending until there is room. While a loss is pending, no later row is written. Each entry
@@ -70,8 +70,9 @@ static bool bts_write(struct bts_cpu *c, union bts_entry *entry, unsigned int si
 /*
  * Write an entry into the ring buffer or the backlog. An entry that may be held is written into
  * the backlog if the ring buffer has no room, if the backlog is not empty, or if entries that
- * other CPUs hold must be written first. In these cases, an entry of a task that cannot wait is
- * dropped, so that room and the reader's time are left for the entries of the waiting tasks.
+ * other CPUs hold must be written first. In the same cases, an entry of a task that
+ * cannot wait is dropped, because it must not be held. This leaves room and the reader's time for
+ * the entries of the waiting tasks.
  */
 static bool bts_place(struct bts_cpu *c, union bts_entry *entry, unsigned int size,
 		      bool hold)
@@ -109,7 +110,7 @@ static bool bts_show_loss(struct bts_cpu *c, struct bts_lost_entry *row, bool ho
 /**
  * bts_show_losses - write the pending losses
  * @c:		an instance's data for this CPU, prepared by bts_begin()
- * @hold:	the losses may be held, because the next entry may be held, too
+ * @hold:	whether the next entry, and so also a row of these losses, may be held
  *
  * Context: the same as for bts_records().
  * Return: false if losses are still pending.
@@ -288,7 +289,7 @@ int bts_alloc_packers(struct bts_instance *b)
 }
 
 /**
- * bts_free_packers - free the packers of an instance that does not use bts
+ * bts_free_packers - free the packers of an instance that no longer uses them
  * @b: the instance, whose CPUs do not write packs
  *
  * Context: process context, trace_types_lock held.
@@ -311,7 +312,7 @@ static void bts_begin_pack(struct bts_cpu *c, struct bts_packer *p)
 }
 
 /**
- * bts_end_pack - write the pack that has been begun, if any
+ * bts_end_pack - write the unfinished pack, if any
  * @b:	the instance
  * @c:	the instance's data for this CPU
  *

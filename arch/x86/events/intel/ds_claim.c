@@ -16,7 +16,7 @@
 #include "../perf_event.h"
 
 /**
- * intel_ds_has_bts - report whether perf can lend the CPU's BTS
+ * intel_ds_has_bts - report whether perf can lend the CPU's BTS to the driver
  *
  * Context: Any, once the PMU is initialized.
  * Return: true if the CPU has BTS with 64-bit records, and perf drives the PMU.

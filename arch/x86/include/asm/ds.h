@@ -138,7 +138,7 @@ static inline unsigned int ds_bts_nr(const struct ds_bts_batch *batch)
 bool ds_bts_off(void);
 void ds_bts_on(void);
 
-/* Call ds_bts_off(). If it returns true, any code may run until ds_bts_resume(). */
+/* Call ds_bts_off(). If it returns true, the caller may run any code until ds_bts_resume(). */
 static __always_inline bool ds_bts_pause(void)
 {
 	if (!ds_bts_off())
@@ -159,7 +159,7 @@ void ds_bts_ask(struct task_struct *task);
 
 /**
  * struct ds_bts_ops - the functions of the client that receives the driver's records
- * @records:	handle a batch of this CPU; the batch of a flush may be empty. Called with
+ * @records:	handle a batch of this CPU; a flush may pass an empty batch. Called with
  *		interrupts off, in any context including NMI, while the CPU records nothing. Calls
  *		on one CPU never nest
  * @turn:	return what this CPU must record (DS_BTS_*) of the current task or, at a task
@@ -186,7 +186,7 @@ enum ds_fault {
 
 /* Behaviour that the SDM leaves open. The driver finds out how each CPU behaves. */
 #define DS_TRAIT_PMI_REPEATS	BIT(0)	/* a PMI for each record above the threshold */
-#define DS_TRAIT_PMI_ONCE	BIT(1)	/* a PMI only for the record at the threshold */
+#define DS_TRAIT_PMI_ONCE	BIT(1)	/* no PMI for the records above the threshold */
 #define DS_TRAIT_CPL_BEFORE	BIT(2)	/* BTS_OFF_* test the CPL at a branch's origin */
 #define DS_TRAIT_CPL_AFTER	BIT(3)	/* BTS_OFF_* test the CPL at a branch's target */
 #define DS_TRAIT_CPL		(DS_TRAIT_CPL_BEFORE | DS_TRAIT_CPL_AFTER)
@@ -211,7 +211,7 @@ void __ds_bts_nmi_leave(unsigned long ip);
 
 /*
  * Call this when an NMI begins. This function switches BTS off if the NMI must drain, if the NMI
- * interrupts a drain, or if a PMI whose records have already been drained is still to come. While
+ * interrupts a drain, or if a PMI is still due although its records have been drained. While
  * BTS is off, the branches of the NMI's handlers cannot raise the next interrupt.
  */
 static __always_inline void ds_bts_nmi_enter(void)
@@ -220,7 +220,7 @@ static __always_inline void ds_bts_nmi_enter(void)
 		__ds_bts_nmi_enter();
 }
 
-/* End an NMI that returns to @ip. Undo ds_bts_nmi_enter(), unless the NMI interrupted a drain. */
+/* Call this when an NMI ends. Undo ds_bts_nmi_enter(), unless the NMI interrupted a drain. */
 static __always_inline void ds_bts_nmi_leave(unsigned long ip)
 {
 	if (static_branch_unlikely(&ds_bts_key))
