@@ -6,7 +6,7 @@
 # $base names the kernel to patch: 6.12 (of Debian 12 and 13), or mainline (the newest kernel in
 # Debian's backports).
 base=${BASE:-6.12}
-# $build is the work directory. Each base has its own $build, unless $BTS_BUILD is set. The files
+# $build is the work directory. Each $base has its own $build, unless $BTS_BUILD is set. The files
 # that do not depend on the base are in $common, and $build contains links to them. All clones of
 # the project share the downloads and caches in $cache, which `make clean` keeps.
 build=${BTS_BUILD:-$top/build}
@@ -93,7 +93,7 @@ step_failed() {
 	esac
 }
 
-# Keep the time, the user and the host of the build out of the kernel image.
+# Do not store the build's time, user and host in the kernel image.
 reproducible_kernel() {
 	export KBUILD_BUILD_TIMESTAMP="Thu Jan  1 00:00:00 UTC 1970"
 	export KBUILD_BUILD_USER=bts

@@ -67,7 +67,7 @@
 /* A second mapping of the low 4 GiB, at negative addresses. */
 #define ALIAS		0xffffff8000000000
 
-/* The window: 512 virtual pages of 4 KiB, which win_map() of lib.c maps for the tests. */
+/* The window: 512 virtual pages of 4 KiB, which tests map with win_map() (lib.c). */
 #define WIN		0x10000000000
 #define WIN_PAGE(n)	(WIN + (n) * 4096UL)
 
@@ -80,9 +80,9 @@
 #define AP_TRAMPOLINE	0x8000
 
 /* Flags of a branch test. */
-#define BT_NO_ALIAS	1	/* the body must run at addresses below 4 GiB */
+#define BT_NO_ALIAS	1	/* the body must not also run through ALIAS */
 #define BT_IRQ		2	/* a self-IPI is pending when the test starts */
-#define BT_USER_IF	4	/* the body at CPL 3 runs with interrupts on */
+#define BT_USER_IF	4	/* the body at CPL 3 runs with interrupts enabled */
 #define BT_SMI		8	/* the test raises an SMI */
 
 #ifndef __ASSEMBLER__
@@ -331,7 +331,8 @@ u64 info_bts(u32 cpu, const char *name);
 
 /*
  * fn() returns NULL or, if it has skipped the test, the reason. If `count` is set, this structure
- * describes count() tests: fn(i) runs test number i, and title(i) prints its name.
+ * describes several tests, and count() returns their number. fn(i) runs test i, title(i) prints its
+ * name.
  */
 struct test {
 	const char *name;

@@ -2,18 +2,17 @@
 /*
  * Macros for the branch tests. Each expected record is declared next to its branch.
  *
- * A test body is a macro that is expanded for CPL 0, for CPL 3 or for both. CUR is the CPL of the
- * expansion. BR FROM, TO expects a record of the branch from label FROM to label TO. The BRs are in
- * the order in which the CPU takes the branches. The CPU must not record any other branch. FIX
- * LABEL makes the handler of the next exception or interrupt return to LABEL. EXC FROM, VECTOR,
- * LABEL expects two records: the delivery of an exception, and the return from its handler. A
- * `ud2` without an EXC marks code that the CPU must not reach. At CPL 0, the code
- * around the body switches BTS on and off without taking a branch. At CPL 3, an iretq enters the
- * body, and an int leaves the body. The file test-branch.c expects the records of the iretq and of
- * the int, too.
+ * A test body is a macro that is expanded for CPL 0, for CPL 3 or for both. CUR is the CPL for
+ * which it is expanded. BR FROM, TO expects a record of the branch from label FROM to label TO. The
+ * BRs are in the order in which the CPU takes the branches. The CPU must not record any other
+ * branch. FIX LABEL makes the handler of the next exception or interrupt return to LABEL. EXC FROM,
+ * VECTOR, LABEL expects two records: the delivery of an exception, and the return from its handler.
+ * A `ud2` without an EXC marks code that the CPU must not reach. At CPL 0, the code around the body
+ * switches BTS on and off without taking a branch. At CPL 3, an iretq enters the body, and an int
+ * leaves the body. The file test-branch.c expects the records of the iretq and of the int, too.
  *
- * A body that uses absolute addresses of its code needs BT_NO_ALIAS, because all other bodies also
- * run through a second mapping of the image (ALIAS).
+ * A body without BT_NO_ALIAS also runs through a second mapping of the image (ALIAS). So a body
+ * that uses absolute addresses of its code needs BT_NO_ALIAS.
  */
 #ifndef BODY_H
 #define BODY_H

@@ -173,7 +173,7 @@ run_user:
 user_enter:
 	iretq
 
-	/* The handler of the `int` at the end of a test body at CPL 3. */
+	/* Handle VEC_USER_EXIT: clear IA32_DEBUGCTL, and return 0 from run_user(). */
 	.globl	stub_64
 stub_64:
 	movl	$IA32_DEBUGCTL, %ecx
@@ -182,7 +182,7 @@ stub_64:
 	wrmsr
 	jmp	run_done
 
-	/* A body for run_user(): a loop instruction branches to itself USER_LOOPS times. */
+	/* A body for run_user(): a LOOP instruction branches to itself USER_LOOPS times. */
 	.globl	user_loop, user_loop_branch
 user_loop:
 	movl	$USER_LOOPS + 1, %ecx
@@ -350,8 +350,8 @@ fib:
 	.endm
 
 	/*
-	 * The handler of a PMI that is an NMI or has the vector VEC_PMI. Like the
-	 * handler of an operating system, it switches BTS off before its first branch.
+	 * The handler for PMIs that are delivered as NMIs or with the vector VEC_PMI. Like
+	 * an operating system's handler, it switches BTS off before its first branch.
 	 */
 	.globl	pmi_entry, pmi_iret
 pmi_entry:

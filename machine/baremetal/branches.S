@@ -147,7 +147,7 @@
 	clts
 	wbinvd
 	.endm
-	TEST_KERNEL no_branch_k, "privileged instructions that end a block"
+	TEST_KERNEL no_branch_k, "privileged instructions that end a translated block"
 
 	.macro	body_fall_through
 	.skip	9000, 0x90
@@ -176,7 +176,7 @@
 	BR	6b, 7f
 7:
 	.endm
-	TEST_BOTH jmp, "jmp short, near, back and +0"
+	TEST_BOTH jmp, "short jmp, near jmp, backward jmp, and jmp to the next instruction"
 
 	.macro	body_jmp_indirect
 	leaq	2f(%rip), %rbx

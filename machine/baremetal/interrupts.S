@@ -45,7 +45,7 @@
 	ud2
 2:
 	.endm
-	TEST_USER int_dpl, "a refused INT instruction leaves only the record of its #GP"
+	TEST_USER int_dpl, "an INT instruction that raises #GP leaves only the record of this #GP"
 
 /* ---- exceptions, whose records begin at the interrupted instruction ---- */
 
@@ -267,7 +267,7 @@
 	.endm
 	TEST_KERNEL irq_hlt, "external interrupt that ends hlt", BT_IRQ
 
-	/* The iretq sets EFLAGS.IF, so the interrupt comes before the body's first instruction. */
+	/* iretq sets EFLAGS.IF, so the interrupt is taken before the body's first instruction. */
 	.macro	body_irq_user
 1:	EXC	1b, 81, 2f
 	ud2
@@ -279,8 +279,8 @@
 	TEST_USER irq_user, "external interrupt at CPL 3", (BT_IRQ | BT_USER_IF)
 
 	/*
-	 * The NMI may interrupt any of these instructions. A FROM of 0 in EXC means the interrupted
-	 * RIP, which stub_2 has stored in frame_rip.
+	 * The NMI may interrupt any of these instructions. If FROM is 0, EXC expects a record from
+	 * the interrupted RIP, which stub_2 has stored in frame_rip.
 	 */
 	.macro	body_nmi
 	FIX	2f

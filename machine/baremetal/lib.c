@@ -181,8 +181,8 @@ static void read_reply(void)
 }
 
 /*
- * Send a request to the host, and wait for the answer. If @command is NULL, only wait for the
- * answer, because the caller has printed the request.
+ * Print a request to the host, and wait for the answer. If @command is NULL, only wait for the
+ * answer, because the caller has already printed the request.
  */
 const char *host(const char *command)
 {

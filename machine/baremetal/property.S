@@ -2,8 +2,8 @@
 /*
  * Test bodies for test-property.c and test-pmi.c. Each body writes its first argument to
  * IA32_DEBUGCTL, performs the action that the body's name indicates, and writes 0 to IA32_DEBUGCTL.
- * With x-bts-tail=N the CPU then stores N more branches, so the bodies for test-property.c end with
- * at least TAIL_JUMPS branches.
+ * With x-bts-tail=N, the CPU stores N more branches after the last write, so the bodies for
+ * test-property.c end with at least TAIL_JUMPS branches, more than the N of any test.
  */
 #include "bare.h"
 
@@ -92,7 +92,7 @@ mwait_next:
 	OFF
 	jmp	tail_settle
 
-	/* This MWAIT neither sleeps nor is interrupted, so the next branch is the JUMP below. */
+	/* With several CPUs, QEMU executes MWAIT as a PAUSE: the next branch is the JUMP below. */
 	.globl	pause_body, pause_branch
 pause_body:
 	ON

@@ -26,7 +26,7 @@ static void want(u64 *n, u64 debugctl, struct branch branch)
 		wanted[(*n)++] = branch;
 }
 
-/* Compute the expected records of a body that has run and has set frame_rip. */
+/* Compute the expected records of a body, after the body's interrupt (if any) set frame_rip. */
 static u64 expected_records(const struct body *body, u64 debugctl, u64 alias, bool user)
 {
 	const struct branch enter = { (u64)user_enter, body->fn + alias, 0, 3 };
@@ -88,7 +88,7 @@ static void check_body(const struct body *body, u64 flags, u64 debugctl, u64 ali
 
 /*
  * Copy the SMI handler to the address that SeaBIOS has chosen for SMM. SeaBIOS does not lock the
- * host bridge of the i440fx machine, so a write to its SMRAM register (0x72) makes the memory at
+ * SMRAM register (0x72) of the i440fx host bridge, so a write to this register makes the memory at
  * 0xa0000 accessible. A write to port 0xb2 raises an SMI, because SeaBIOS has enabled this SMI.
  */
 void install_smm_handler(void)

@@ -82,7 +82,7 @@ TEST(exactly_full, "a buffer that is exactly filled drops nothing")
 	return NULL;
 }
 
-TEST(circular, "with the threshold above the maximum the buffer wraps")
+TEST(circular, "the buffer wraps if the threshold is above the maximum")
 {
 	struct walk w;
 	u64 i;
@@ -338,7 +338,7 @@ TEST(supervisor, "branches at CPL 3 are stored into a supervisor-only buffer")
 }
 
 /* The CPU must store a record into the address space that is current when the branch retires. */
-TEST(address_space, "the CPU stores through the current page tables")
+TEST(address_space, "the CPU stores records through the current page tables")
 {
 	u64 first = read_cr3();
 	u64 second;
@@ -434,7 +434,7 @@ TEST(guest_errors, "the emulator logs the guest's errors, and nothing else")
 	return NULL;
 }
 
-/* Run this test with x-bts-fault-stop=on. The host checks that the machine has ended. */
+/* Run this test with x-bts-fault-stop=on. The host checks that QEMU reports a guest panic. */
 TEST_ALONE(fault_stop, "only-fault-stop", "a store that fails ends the machine")
 {
 	ds_set(&ds0, (void *)WIN_PAGE(1), SMALL, SMALL + 1);

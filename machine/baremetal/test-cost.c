@@ -38,7 +38,7 @@ static void time_fib(u64 debugctl, u64 *least)
 		*least = start;
 }
 
-TEST_ALONE(cost, "only-cost", "all branches of fib() are stored, in a circular buffer or with PMIs")
+TEST_ALONE(cost, "only-cost", "all branches of fib() are stored in a circular buffer and with PMIs")
 {
 	u64 untraced = 0, circular = 0, btint = 0;
 	u64 stored;

@@ -47,7 +47,7 @@ TEST(at_boot, "IA32_DEBUGCTL and IA32_DS_AREA are 0 at boot")
 	return NULL;
 }
 
-TEST(without_ds, "without ds, BTS cannot be switched on")
+TEST(without_ds, "without a Debug Store, BTS cannot be switched on")
 {
 	u64 value = 0;
 

@@ -3,9 +3,9 @@
  * Tests of the threshold interrupt on one and two CPUs, of traces that continue across migrations
  * and snapshots, and of INIT and RESET, which must switch BTS off.
  *
- * Each CPU has a stream, which checks the CPU's records of walk(). Like a driver, the PMI handler
- * drains the CPU's buffer into this stream. While a CPU runs walk(), only this CPU may access its
- * stream. Afterwards, CPU 0 reads both streams.
+ * Each CPU has a stream. Like a driver, the PMI handler drains the CPU's buffer into this stream:
+ * stream_feed() compares each record with the branch that is expected next. While a CPU runs
+ * walk(), only this CPU may access its stream. Afterwards, CPU 0 reads both streams.
  */
 #include "bare.h"
 
@@ -39,7 +39,7 @@ static void stream_feed(struct stream *s, const struct record *got)
 	s->fed++;
 	if (s->bad_at)
 		return;
-	/* A PMI can arrive after any instruction. The record of its delivery leads to pmi_entry. */
+	/* A PMI can arrive after any instruction. It is recorded as a branch to pmi_entry. */
 	if (s->state == WALKING && got->to == (u64)pmi_entry) {
 		s->interrupted = got->from;
 		s->state = IN_PMI;
@@ -94,7 +94,7 @@ static u64 stream_pmi(u64 debugctl, struct frame *frame)
 	return debugctl;
 }
 
-/* Prepare this CPU for walk(count, seed) with BTINT. */
+/* Prepare this CPU to record a walk(). */
 static struct stream *stream_start(u32 lvt)
 {
 	struct stream *s = &streams[this_cpu()];
@@ -135,7 +135,7 @@ static void stream_end(void)
 	pmi_handler = NULL;
 }
 
-TEST(pmi_nmi, "with threshold PMIs that are NMIs, no branch is lost")
+TEST(pmi_nmi, "no branch is lost if threshold PMIs are NMIs")
 {
 	struct stream *s;
 	u64 pmis;
@@ -426,7 +426,7 @@ TEST(pmi_mask, "no further PMI until the LVT entry is unmasked")
  * one character after each walk, so the next character arrives during the next walk. At that
  * moment, the emulator's main thread accesses the APIC of this CPU.
  */
-TEST(pmi_device, "threshold PMIs while a device is at work")
+TEST(pmi_device, "threshold PMIs while COM1 receives characters")
 {
 	struct stream *s;
 	u64 seed = 100;

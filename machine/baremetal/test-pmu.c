@@ -198,7 +198,7 @@ TEST(pmu_fixed, "the fixed cycle counter counts only while it is on")
 	return NULL;
 }
 
-TEST(pmu_rdpmc, "rdpmc reads what rdmsr reads, and raises #GP if there is no such counter")
+TEST(pmu_rdpmc, "rdpmc returns the same value as rdmsr, and raises #GP for a missing counter")
 {
 	u64 value;
 
@@ -215,7 +215,7 @@ TEST(pmu_rdpmc, "rdpmc reads what rdmsr reads, and raises #GP if there is no suc
 	return NULL;
 }
 
-TEST(pmu_overflow, "the fixed cycle counter overflows into a PMI")
+TEST(pmu_overflow, "a fixed counter of cycles raises a PMI on overflow")
 {
 	if (!have_pmu)
 		return NO_PMU;

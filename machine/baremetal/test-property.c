@@ -2,8 +2,8 @@
 /*
  * Tests of the CPU's x-bts properties. Where Intel's manual leaves a behaviour open, the emulator's
  * default is the behaviour that is easiest for software, and a property selects another behaviour.
- * The command line names the properties that this CPU has. If a property is not named, the same
- * tests expect the default behaviour.
+ * The image's command line names the properties that this CPU has. If a property is not named, the
+ * same tests expect the default behaviour.
  *
  * With x-bts-tail=N, the CPU stores N more records each time that BTS is switched off.
  */
@@ -304,7 +304,7 @@ TEST_ALONE(mce, "only-property", "a machine check clears TR, BTS and BTINT, and 
 	got = debugctl_after(on, "hmp mce 0 9 " MCE_RECOVERABLE " 5 0x1000 0x8c");
 	CHECK(READ_ONCE(mce_count) == 1, "%u #MC", READ_ONCE(mce_count));
 	CHECK(READ_ONCE(mce_debugctl) == DEBUGCTL_LBR && got == DEBUGCTL_LBR,
-	      "DEBUGCTL is %x in the handler, then %lx", READ_ONCE(mce_debugctl), got);
+	      "DEBUGCTL is %x in the handler, and %lx afterwards", READ_ONCE(mce_debugctl), got);
 	memset(records, 0, MAX_RECORDS * RECORD_SIZE);
 	debugctl_after(TR_BTS, "hmp mce 0 9 " MCE_RECOVERABLE " 5 0x1000 0x8c");
 	CHECK(records[0].to, "no records");

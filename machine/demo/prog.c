@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The program that the demo traces: recursion, a loop, a system call and a page fault, each in a
- * separate function. The program does not use a C library, whose branches would also be traced.
+ * separate function. It uses no C library, because the library's branches would also be traced.
  */
 
 #define SYS_WRITE	1

@@ -51,7 +51,7 @@ def classify_0f(code, i):
 
 
 def conditional_length(code):
-    """Return the length of a CONDITIONAL instruction."""
+    """Return the length of an instruction of the kind CONDITIONAL."""
     i = 0
     while code[i] in PREFIXES:
         i += 1

@@ -25,7 +25,7 @@ static void start(char **argv)
 	err(127, "%s", argv[0]);
 }
 
-/* The address of the last instruction, until this address is written; otherwise 0. */
+/* The address of the last instruction if this address still has to be written, otherwise 0. */
 static uint64_t last;
 
 static void write_last(void)

@@ -12,7 +12,7 @@ function problem(what) {
 	bad = 1
 }
 
-# Return a line without its indentation, which may differ between the table and the file.
+# Remove a line's indentation, which need not be the same in the table and in the source file.
 function bare(line) {
 	sub(/^[ \t]+/, "", line)
 	return line

@@ -15,8 +15,8 @@
  *	the machine ended or panicked, QEMU died	125 and the console's tail
  *	Ctrl-] three times, with --tty			125
  *	the timeout has passed				124 and the console's tail
- *	SIGINT, SIGTERM, SIGHUP, SIGQUIT		this program dies of the same signal. With
- *							FORWARD, only a second signal ends it
+ *	SIGINT, SIGTERM, SIGHUP, SIGQUIT		this program dies of the same signal, but
+ *							with FORWARD only of a second signal
  *	SIGKILL						the kernel kills the emulator
  *
  * If a line of the console matches the option TROUBLE, the status is 123, except in the last two

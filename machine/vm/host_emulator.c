@@ -91,7 +91,7 @@ void emulator_start(char **argv, const char *console, int initramfs)
 		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 			err(STATUS_LOST, "socketpair");
 		sockets[i] = pair[0];
-		/* Use descriptors above the emulator's, so that dup2() below closes no socket. */
+		/* Use higher numbers than the emulator, so that its dup2() closes no socket. */
 		theirs[i] = fcntl(pair[1], F_DUPFD_CLOEXEC, FIRST_FD + SOCKETS + 1);
 		if (theirs[i] < 0)
 			err(STATUS_LOST, "socketpair");
@@ -114,7 +114,7 @@ void emulator_start(char **argv, const char *console, int initramfs)
 	monitor_say("{\"execute\": \"qmp_capabilities\"}\n");
 }
 
-/* Report whether the machine has shut down, reset or panicked, and is now paused. */
+/* Report whether the machine is paused because it has shut down, reset or panicked. */
 bool emulator_lost(void)
 {
 	monitor_read();
@@ -183,7 +183,7 @@ void console_show_tail(const char *console)
 	fprintf(stderr, "%s--- end ---\n", n && buf[n - 1] == '\n' ? "" : "\n");
 }
 
-/* Print the console lines that match the extended regular expression @trouble. */
+/* Print the console lines that match the extended regex @trouble. Report whether any match. */
 bool console_has_trouble(const char *console, const char *trouble)
 {
 	FILE *f = fopen(console, "r");

@@ -19,7 +19,7 @@ class Lost(Exception):
 
 
 def emulator_args(where):
-    """Return arguments for the emulator to open a monitor at `where`, in the syntax of -chardev."""
+    """Return the emulator's arguments for a monitor at `where` (socket options of -chardev)."""
     return ["-chardev", f"socket,id=qmp,{where}", "-mon", "chardev=qmp,mode=control"]
 
 
@@ -95,7 +95,7 @@ class Monitor:
         return self.info_bts("debugctl")[cpu] & RECORDS == RECORDS
 
     def stop_recording(self, cpu=0):
-        """Stop the machine at a moment when the CPU stores its branches."""
+        """Stop the machine at a moment when the CPU has BTS switched on."""
         for _ in range(100):
             time.sleep(0.05)
             self.command("stop")

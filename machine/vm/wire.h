@@ -10,8 +10,8 @@
  *			If ws_row is 0, init.c sends signal number ws_col to the command
  *			to the host: struct wire_report
  *
- * The three streams contain only the command's bytes, so escape sequences are not necessary. A slow
- * reader on the host slows the command down, like a slow reader of a pipe.
+ * The three streams contain only the command's bytes, so no bytes need escaping. A slow reader on
+ * the host slows the command down, like a slow reader of a pipe.
  *
  * If the host closes a port, the emulator informs the guest's kernel. Therefore the guest notices
  * that standard input has ended, or that the reader of standard output is gone. If the guest closes

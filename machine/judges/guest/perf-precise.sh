@@ -3,8 +3,8 @@
 #
 # guest/perf-precise.sh DIR CYCLES BRANCHES PROGRAM [ARG...]: record PROGRAM in user mode with
 # perf's precise samples (PEBS), first with a period of CYCLES cycles and then with a period of
-# BRANCHES branches. If the kernel contains bts, record PROGRAM again while bts traces its user
-# branches. Write the samples, the traces and the counters of bts to DIR.
+# BRANCHES branches. If the kernel contains bts, repeat both recordings while bts traces PROGRAM's
+# user branches. Write the samples, the traces and the counters of bts to DIR.
 
 set -e
 

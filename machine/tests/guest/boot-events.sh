@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/boot-events.sh: check that the events in the trace begin with the first initcalls. With
-# preempt=full, check that each event of a preempted task shows the preempted function. The exit
+# guest/boot-events.sh: check that events are recorded even before PID 1 executes init. With
+# preempt=full, check that bts_departs shows the function in which a task was preempted. The exit
 # status identifies the failed step.
 
 cd /sys/kernel/tracing || exit

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/crash.sh panic|circular|stack: trace this shell, and crash the machine. With "circular",
-# trace all tasks. CPU 1 then records a spinning program, and any other task that runs there.
+# trace all tasks, and keep CPU 1 busy with a spinning program.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on
@@ -25,7 +25,7 @@ echo bts > current_tracer
 echo 1 > tracing_on
 
 # Wait until the CPU time of each target has grown, to be sure that each has run with tracing on.
-# Add user and system time, because a tick during a return to user space counts as system time.
+# Include the system time, which also contains ticks that come during a return to user space.
 ticks() { # PID
 	# shellcheck disable=SC2046 # words
 	set -- $(cat "/proc/$1/stat")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/idle.sh: trace the idle tasks on CPUs that record a wrong source for the first branch after
-# HLT. The trace must contain this branch and, with the right source, the next branch.
+# HLT. The trace must contain this branch and the next branch, whose source must be right.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on
@@ -14,8 +14,8 @@ echo 1 > tracing_on
 sleep .3
 echo 0 > tracing_on
 
-# Count interrupts whose source is in user space. These sources are wrong, because idle tasks run
-# only in the kernel. Wrong sources in the kernel occur, too, but are not counted.
+# Count interrupts whose source address is in user space. Such addresses are wrong, because idle
+# tasks run only in the kernel. Wrong addresses in the kernel occur, too, but are not counted.
 status=0
 for trace in per_cpu/cpu*/trace; do
 	awk '

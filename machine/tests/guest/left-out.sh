@@ -15,7 +15,7 @@ if [ "${1:-}" ]; then
 	grep -q "$1" error_log || exit 3
 else
 	echo 1 > $cpu1 || exit 3
-	dmesg | grep "CPU 1: BTS does not work, its branches are not recorded" || exit 4
+	dmesg | grep "CPU 1: BTS does not work, so this CPU's branches are not recorded" || exit 4
 fi
 sleep 0.1
 [ "$(cat $cpu1)" -eq 1 ] || exit 4

@@ -113,8 +113,7 @@ to_ram() {
 	[ "$(cat /sys/power/suspend_stats/success)" -eq $((before + 1)) ]
 }
 
-# Check that the tracer reads new records on both CPUs, although no write to tracefs has restarted
-# it.
+# Check, without a write to tracefs, that the tracer reads new records on both CPUs.
 grow() {
 	for cpu in 0 1; do
 		before=$(stat records $cpu)

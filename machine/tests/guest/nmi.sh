@@ -43,7 +43,7 @@ echo 0 > tracing_on
 # not on an idle CPU. So stop the task that keeps the CPU busy.
 kill -STOP "$spinner"
 [ "$(sed -n "s/^interrupts: //p" bts_stats)" -gt 0 ] || printf "not "
-echo "ok 2 the tracer has raised interrupts"
+echo "ok 2 bts_stats shows that interrupts have occurred"
 nmi "$out/now-2" 3 "tracing is off"
 kill -9 "$spinner"
 echo nop > current_tracer

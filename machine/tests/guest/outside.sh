@@ -40,9 +40,9 @@ echo nop > current_tracer
 step 3
 kill "$stat"
 
-# Make the DS buffer circular, so that the tracer does not drain it before the machine check. Filter
-# out all branches, because otherwise their rows might overwrite the row of the machine check in the
-# ring buffer if the host is slow at step 4.
+# Make the DS buffer circular, so that the tracer does not drain it before the machine check at step
+# 4. Filter out all branches. Otherwise, if the host is slow, their rows might overwrite the row of
+# the machine check.
 echo 1 > options/bts-circular
 echo 'from == 0' > events/ftrace/bts_branch/filter
 echo 0 > options/bts-kernel

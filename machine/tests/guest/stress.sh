@@ -57,7 +57,7 @@ balanced() {
 	cat per_cpu/cpu*/stats | awk -v rows="$rows" -v lost="$lost" '
 		$1 == "entries:" || $1 == "overrun:" || $1 == "read" { n += $NF }
 		END {
-			# The counts of the ring buffer include the entries that report losses.
+			# The counts also include the entries that report losses.
 			if (n < rows || n > rows + lost) {
 				print "# entries", n, "delivered", rows, "losses", lost
 				exit 1
@@ -91,8 +91,8 @@ spin() {
 	printf '%s\n' $workers > set_ftrace_pid
 }
 
-# Start and end programs, and move programs between the CPUs. Pause after each round, because
-# tracing every branch of these programs would leave too little time for other work.
+# Start and end programs, and move programs between the CPUs. Pause after each round. Without
+# pauses, tracing these programs would leave too little time for other work.
 load() {
 	while :; do
 		"$BTS_PROGS/bts_fork"
@@ -124,7 +124,7 @@ stop_workers() {
 	rm -f "$TMPDIR/sample"* "$TMPDIR/bts"*
 }
 
-# Print in KiB how much of the used memory the kernel cannot reclaim. Leave out slabs, because KASAN
+# Print how many KiB of memory are in use and cannot be reclaimed. Leave out slabs, because KASAN
 # delays the reuse of slab objects. slab_result() checks the slabs.
 in_use() {
 	sync
@@ -308,7 +308,7 @@ any_size() {
 	[ "$one" -ne 0 ] || { one_of 2; try $((one * 60 + 4)) "$dir/buffer_subbuf_size_kb"; }
 }
 
-# Clear the ring buffer, swap it with the snapshot, or write other events into it.
+# At random, clear the ring buffer, take or free a snapshot, write a marker, or switch an event.
 any_buffer() {
 	one_of 4
 	case $one in
@@ -413,7 +413,7 @@ random_end() {
 	[ "$records" -gt 0 ] || fail "no branch was recorded"
 	[ "$records" -eq $(($(sed -n 's/^filtered: //p' instances/witness/bts_stats) + \
 		$(sed -n 's/^own: //p' instances/witness/bts_stats))) ] ||
-		fail "in the witness, some records are neither filtered nor own branches"
+		fail "instances/witness: some records count neither as filtered nor as own"
 	rmdir instances/witness
 	kill "$witness"
 	echo 1 > $cpu1
@@ -437,14 +437,14 @@ random_end() {
 
 # ---- leaks ---------------------------------------------------------------------------
 
-# Check that the used memory has not grown too much since the first tenth of the rounds, during
-# which the caches fill.
+# Check that memory use has not grown too much since the end of the first tenth of the rounds,
+# during which the caches fill.
 memory_result() {
 	awk -v before="$used" -v after="$(in_use)" -v rounds="$rounds" '
 		BEGIN {
 			print "# in use before " before " KiB, after " after
-			# Allow a growth of 64 KiB (the size of the smallest buffer) per round, but
-			# at least 16 MiB in total.
+			# Allow a growth of 64 KiB (the size of the smallest buffer) for each round
+			# after the first tenth, but at least 16 MiB in total.
 			limit = 64 * rounds * 9 / 10
 			exit after - before > (limit < 16384 ? 16384 : limit)
 		}
