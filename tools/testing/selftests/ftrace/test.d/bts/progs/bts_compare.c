@@ -17,9 +17,9 @@
  * A record with one kernel address is a crossing. In EXPECTED, the word "kernel" replaces this
  * address. Records with two kernel addresses are only counted. If one crossing leads from an
  * instruction into the kernel, and the next crossing leads back to the same instruction, the pair
- * is an interrupt, or a fault that the kernel resolved. Such pairs are only counted, and are
- * allowed at any instruction that the program may have reached. Any other crossing that is not in
- * EXPECTED is an error.
+ * is an interrupt, or a fault that the kernel resolved. Such a pair need not be in EXPECTED, but
+ * the program must be able to reach the instruction. The tool only counts these pairs. Any other
+ * crossing that is not in EXPECTED is an error.
  *
  * Use -c for a trace without branches within user space. With -c, EXPECTED must contain only
  * crossings, and the program's position between two crossings is unknown.
@@ -34,10 +34,10 @@
  * With -x, no record may begin or end in an address range listed in the file RANGES, which has
  * lines "START END NAME".
  *
- * If the list of a task begins with "kernel -> X", as after exec, the tool skips earlier branches
- * of the task's PID, because these are branches of the launcher. With -u, the tool always skips
- * branches before the first expected branch. A line of the trace that shows something other than a
- * branch, such as a loss, is an error.
+ * If the list of a task begins with "kernel -> X", as after exec, the tool skips the branches of
+ * the task's PID before this line, because these are branches of the launcher. With -u, the tool
+ * always skips branches before the first expected branch. A line of the trace that shows something
+ * other than a branch, such as a loss, is an error.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -77,7 +77,7 @@ struct task {
 	int pid;
 	bool begun;
 	bool failed;
-	bool held;		/* "entry" contains a crossing that may be an interrupt */
+	bool held;		/* "entry" is valid: a crossing that may be an interrupt */
 	struct branch entry;
 	unsigned long cursor;	/* the program runs straight on from this address */
 	unsigned long matched;
@@ -99,7 +99,7 @@ static int n_tasks;		/* number of tasks in EXPECTED */
 static int n_pids;		/* number of tasks whose PID is known */
 static bool pids_given;
 static bool check_chain;
-static bool partly;		/* the program's position between records is unknown */
+static bool partly;		/* where the program went between two records is unknown */
 static bool user_only;
 static struct range ranges[MAX_RANGES];
 static int n_ranges;
@@ -234,7 +234,7 @@ static void match(struct task *task, struct branch got)
 static void interrupted(struct task *task)
 {
 	if (!partly && task->entry.from < task->cursor)
-		task_fail(task, &task->entry, "interrupt outside of the code that ran");
+		task_fail(task, &task->entry, "interrupt from an address that was not executed");
 	task->cursor = task->entry.from;
 	task->interrupts++;
 }

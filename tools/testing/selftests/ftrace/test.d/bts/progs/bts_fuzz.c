@@ -26,7 +26,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A valid number is shorter than LONG bytes. A failed check prints only the first LONG bytes. */
+/* A valid number is shorter than LONG bytes. Messages show at most LONG bytes of a text. */
 #define LONG 40
 
 static unsigned int seed = 1;

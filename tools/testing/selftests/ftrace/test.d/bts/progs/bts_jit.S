@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Execute two functions at the same address. First, write a function to this address, like a JIT
- * compiler. Then map a page of the program's own file at this address. This page contains the other
+ * Execute two functions at the same address. First, write a function to this address, as a JIT
+ * compiler does. Then map a page of the program's own file there. This page contains the other
  * function. Finally, move this mapping, and execute the other function again, at the new address.
  *
- * All code of the program must be in the page at TEXT_OFFSET in its file. The path of the file must
+ * The program's file must have all code in the page at TEXT_OFFSET. The path of the file must
  * be in argv[0]. If bts_launch starts the program, argv[0] contains this path.
  */
 #include "prog.h"

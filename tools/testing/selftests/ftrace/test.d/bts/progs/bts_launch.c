@@ -18,7 +18,7 @@
  * By default, TRACEFS is the working directory, as in ftracetest. If -t is given several
  * times, the launcher writes to set_ftrace_pid and tracing_on in each TRACEFS. Until its exec, a
  * traced child takes branches in the code of the launcher. The launcher is linked at addresses
- * far from the programs' addresses, so that an address shows whether it is in the launcher's code.
+ * far from the programs' addresses, so that its branches can be told from those of the programs.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -157,7 +157,7 @@ static bool some(const char *text, const char *counter)
 
 /*
  * With bts-block, the last branches of a program may be held after its end, and would be dropped if
- * tracing were switched off now. Wait until no branches or rows are held, for up to ten seconds.
+ * tracing were switched off now. Wait for up to ten seconds until no branches or rows are held.
  */
 static void wait_held(int dir)
 {

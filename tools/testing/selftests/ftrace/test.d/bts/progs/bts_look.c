@@ -7,7 +7,7 @@
  * The program opens FILE, writes 1 to tracing_on in the working directory, and checks for data 10
  * ms later. The first argument selects the system call that checks for data. The words "poll" and
  * "epoll" select poll() and epoll_wait(). The words "wait" and "splice-wait" select blocking calls
- * of read() and splice(). These four calls wait for up to MILLISECONDS. The words "read" and
+ * to read() and splice(). These four calls wait for up to MILLISECONDS. The words "read" and
  * "splice" select non-blocking calls. At the end, the program writes 0 to tracing_on, and prints
  * "ready" or "nothing". The exit status is 0 unless an error occurs.
  */
@@ -80,8 +80,8 @@ static bool ask_splice(int fd, int ms)
 static int queue;
 
 /*
- * Call this function before the file contains data. epoll checks the file for data only here, and
- * afterwards waits for a wakeup.
+ * Call this function before the file contains data. epoll checks a file for data when the file is
+ * added, and later only after a wakeup.
  */
 static void prepare_epoll(int fd)
 {

@@ -5,8 +5,8 @@
  *	bts_reader [-s SEED] [-u MICROSECONDS] [-b BYTES] [-p] [-t] FILE
  *
  * The program reads 1 to BYTES (default 4096) bytes at a time. Before about one read in four, it
- * pauses for up to MICROSECONDS (default 2000). Sizes and pauses are pseudo-random numbers with the
- * seed SEED (default 1). With -p, the program waits in poll() instead of read(). If FILE is "-",
+ * pauses for up to MICROSECONDS (default 2000). Sizes and pauses are pseudo-random; the seed is
+ * SEED (default 1). With -p, the program waits in poll() instead of read(). If FILE is "-",
  * the program reads standard input, which the caller has opened.
  *
  * After SIGTERM, the program reads the data that is still in the pipe, and ends with status 0. With

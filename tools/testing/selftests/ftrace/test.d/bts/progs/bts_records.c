@@ -248,8 +248,8 @@ static void parse_record(struct stream *stream, const unsigned char *data,
 }
 
 /*
- * Handle the event at stream->offset of the page. Return: the event's size, or 0 at the end of the
- * page.
+ * Handle the event at offset stream->offset in the page. Return: the event's size, or 0 at the end
+ * of the page.
  */
 static size_t one_event(struct stream *stream, const unsigned char *event)
 {
@@ -295,7 +295,7 @@ static void page_header(struct stream *stream, const unsigned char *page,
 	stream->offset = PAGE_HEADER;
 }
 
-/* Read the next record of a CPU into stream->next. */
+/* Read the next record of the stream's CPU into stream->next. */
 static void advance(struct stream *stream)
 {
 	unsigned char *page;

@@ -19,7 +19,7 @@
  *
  *	- If the program does not continue at the following instruction, it has branched,
  *	  except at REP string instructions, system calls, and entries to signal handlers.
- *	- If the program continues at the following instruction, it has branched if the
+ *	- A program that continues at the following instruction has branched if the
  *	  instruction just executed is a call, a return, an unconditional jump, or a
  *	  conditional jump whose condition holds.
  *
@@ -458,7 +458,7 @@ static void handle_stop(pid_t pid, int status)
 	} else {
 		sig = signal_stop(index, sig, &now);
 	}
-	/* Fetch the instruction now, because its memory cannot be read after the task has ended. */
+	/* Fetch the instruction now, because the memory of a task that has ended cannot be read. */
 	fetch(task, task->regs.rip);
 	if (ptrace(PTRACE_SINGLESTEP, pid, NULL, sig) && errno != ESRCH)
 		die("PTRACE_SINGLESTEP");

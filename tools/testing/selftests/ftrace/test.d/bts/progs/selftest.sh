@@ -5,8 +5,8 @@
 #
 #   selftest.sh DIR         DIR contains the tools that the Makefile built
 #
-# For each program, the branches listed in its source (*.expect) must match those of bts_step.
-# Then bts_compare must accept perfect traces, and reject all damaged traces.
+# For each program, the branches listed in its source (*.expect) must match those that bts_step
+# lists. Then bts_compare must accept perfect traces, and reject all damaged traces.
 
 set -u
 
@@ -156,7 +156,7 @@ refuses "a return without an interrupt"
 awk -v at="$back" '{ print } NR == at {
 	print 100, 0, NR, "400fff", "ffffffff81000020"
 	print 100, 0, NR, "ffffffff81000010", "400fff" }' "$tmp/perfect" > "$tmp/trace"
-refuses "an interrupt at code that did not run"
+refuses "an interrupt at an address that the program did not reach"
 
 # Make a chain of user and kernel branches. Each branch begins at or soon after the target of the
 # previous branch.
