@@ -58,7 +58,7 @@ check "record: --fork begins before execve" before_exec
 both_sides() {
 	says 'nothing lost' bts record -o k.dat -- "$progs/bts_fault" && exact k.dat bts_fault -k
 }
-check "record: both sides, each branch begins where the previous branch led" both_sides
+check "record: both sides, each branch begins at or shortly after the previous target" both_sides
 
 kernel_code() {
 	bts report --no-lines k.dat | tail -n 1 >bill
@@ -330,7 +330,7 @@ archive() {
 		[ -e r.dat.archive/vdso.so ] && [ ! -e r.dat.archive/kcore.later ]
 }
 check "archive: a trace reads the same without the binaries" archive
-# Copy the trace without the archive of bts record, as if trace-cmd had recorded the trace.
+# Copy the trace, but not its archive, as if trace-cmd had recorded the trace.
 archive_kernel() {
 	cp k.dat late.dat && bts archive late.dat && [ -s late.dat.archive/kcore.later ]
 }
@@ -476,7 +476,7 @@ repeats_until_interrupted() {
 }
 check "record: SIGINT ends --repeat" repeats_until_interrupted
 
-# If the output is a device, bts must leave no other file beside the device.
+# If the output is a device, bts must neither replace it nor leave files next to it.
 to_device() {
 	mkdir devices && mknod devices/null c 1 3 || return
 	bts record -u -o devices/null -- true && status 125 bts record -u --repeat 2 -o devices/null -- true &&
@@ -491,7 +491,7 @@ no_file() {
 		for file in no.dat "$progs/bts_jumps" /dev/null; do
 			status 1 says '^bts: ' bts $command $file || return
 		done
-		# The command bts cover accepts several traces.
+		# Of these commands, only bts cover accepts several traces.
 		[ "$command" != 'cover -f lcov' ] || continue
 		# shellcheck disable=SC2086
 		status 2 bts $command t.dat another.dat || return

@@ -294,7 +294,7 @@ class Judged:
             self.ranks[0], row['score'], better, ran)
         if better:
             return 'passing runs also take the same branches at the changed line', ran
-        return 'earlier branches separate the runs equally well', ran
+        return 'branches that ran earlier have the same score', ran
 
     def show(self):
         m = self.mutant

@@ -45,7 +45,7 @@ def blank(text):
 
 
 def code_lines(text):
-    """Yield (number, line, blanked line) for each line within a function."""
+    """Yield each line within a function: its number, its text, and its text after blank()."""
     lines = text.split('\n')
     depth = 0
     directive = False

@@ -46,7 +46,7 @@ def differences_of_page(root):
                           text_of(element.find('div/div[@class="b"]/p')),
                           text_of(element.find('p'))])
         elif element.tag == 'section' and found and not found[-1][3]:
-            # This section belongs to the previous difference, and describes where the runs meet.
+            # This section describes where the runs meet again after the previous difference.
             found[-1][3] = text_of(element.find('p'))
     return tasks
 

@@ -104,7 +104,7 @@ def filtered(bts, a, b):
 
 
 def without_place(found):
-    """Return an error message for each difference that bts diff reported without a place."""
+    """Return an error message for each difference whose JSON object has no place ("at")."""
     return ['bts diff shows no place for a difference of kind %s' % d['kind'] for _, d in found
             if d and not d['at']]
 
@@ -142,7 +142,7 @@ def line_of(difference):
 
 
 class Steps:
-    """The instructions of a run's threads. At the first use, the run is single-stepped."""
+    """The instructions of a run's threads. logs() single-steps each run once."""
 
     def __init__(self, folder, program):
         self.folder = folder
@@ -203,7 +203,7 @@ class Steps:
             begun = [places[p] for p in inside if p in places]
             used |= inside & set(places)
             # If the runs differ in the depth of a recursion, ignore the address at which they meet
-            # again, because returns from deeper calls reach this address earlier.
+            # again. Returns from deeper calls reach this address even before the runs meet.
             meets = {int(d['meet']['address'], 16) for d in last
                      if 'meet' in d and d['kind'] != 'recursion'}
             if not begun and (not last or meets & set(a[last_line:a1 - 1])):
@@ -248,7 +248,7 @@ def judge_pair(bts, steps, a, b):
 
 
 def pairs_of(traces, nr_pairs):
-    """Return successive pairs with the same argument, and random pairs with different arguments."""
+    """Pair runs that have the first run's argument, and random runs with different arguments."""
     rng = random.Random(SEED)
 
     def text(trace):
@@ -266,8 +266,8 @@ def judge(folder, bts, nr_pairs, stepper=None):
                                                            for x in e.split('.')[:2]]):
         if entry.endswith('.dat'):
             runs.setdefault(entry.split('.')[0], []).append(os.path.join(folder, entry))
-    # Do not single-step Rust programs, because the steps would include the code of the locks in
-    # Rust's library. bts diff ignores the branches of this code.
+    # Do not single-step Rust programs, because GNU diff may report differences in the code of the
+    # locks in Rust's library, which bts diff ignores.
     alone = {program for program in runs if not steps or program.startswith('toggles-rs')}
     print('1..%d' % (4 * len(runs) - len(alone)))
     test = failed = 0

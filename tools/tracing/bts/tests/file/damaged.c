@@ -34,7 +34,7 @@ static void spoil_size(uint32_t at)
 	overwrite(at, UINT32_MAX);
 }
 
-/* Store too small a number of chunks. */
+/* Make the stored number of chunks too small. */
 static void spoil_number(uint32_t at)
 {
 	(void)at;
@@ -54,7 +54,7 @@ static void cut_inside(uint32_t at)
 
 /*
  * Each branch must be either read or reported as lost. Chunks after the loss must be read if their
- * offset is known. If a pack follows the loss, its sequence number shows how many were lost.
+ * offset is known. If a pack follows, its sequence number shows how many branches were lost.
  */
 static int is_damage(const struct result *r, bool continues)
 {
@@ -145,7 +145,7 @@ static void test_pages(void)
 		good &= r.branches == 3 * page_branches && r.first == r.branches && *r.error &&
 			r.losses[LOSS_DAMAGED] == 1 && !r.losses[LOSS_MISSED];
 	}
-	ok(good, "a truncated file without compression ends with a loss");
+	ok(good, "a truncated uncompressed file ends with a loss");
 	spoil = NULL;
 
 	put_packs();

@@ -2,8 +2,8 @@
 /*
  * Write and read generated traces. Each trace has one CPU, and is written to the file @path, in
  * version 6 of the trace.dat format. Each pack contains the branches of the example in
- * Documentation/trace/bts-internals.rst. Whole entries and damaged entries have different PIDs, so
- * that the result shows which entries were read.
+ * Documentation/trace/bts-internals.rst. Intact and damaged entries have different PIDs, so that
+ * struct result counts their branches separately.
  *
  * Included by: tests/file/.
  */
@@ -99,12 +99,12 @@ void put_pack_0(uint64_t seq);
 void put_branches(void);
 void put_lost(uint64_t seq);
 void put_lost_0(void);
-/* Write an entry of another event, without a sequence number. */
+/* Write an entry that is not a branch, a pack or a loss. It has no sequence number. */
 void put_row(void);
 /* Begin a new page. If @missed is true, the page says that entries before it were overwritten. */
 void new_page(bool missed);
 
-/* Write the trace to the file. @pack is the format of packs, or NULL if the tracer has no packs. */
+/* Write the trace to the file. @pack is the format of packs, or NULL if the trace has no packs. */
 void write_file(const char *lost, const char *pack);
 /* Overwrite 4 bytes of the CPU's data in the file. */
 void overwrite(uint32_t at, uint32_t value);

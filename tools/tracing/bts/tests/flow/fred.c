@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Check that the tool recognizes system calls, interrupts and returns with FRED. The code and the
- * branches are written by hand, because no test machine has FRED. Print KTAP.
+ * Check that the tool recognizes the system calls, interrupts and returns of a CPU with FRED. The
+ * code and the branches are written by hand, because no test machine has FRED. Print KTAP.
  *
  * With FRED, system calls and interrupts in user space enter the kernel at the same address, and
  * the instructions erets and eretu return from the kernel.

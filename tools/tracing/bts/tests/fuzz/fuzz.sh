@@ -52,7 +52,7 @@ build_writer() {
 		"$tree/kernel/trace/bts/pack.c" -lzstd
 }
 
-# Make a trace with functions of a JIT compiler, and with a program that throws exceptions.
+# Make a trace with JIT-compiled functions, and with a program that throws exceptions.
 make_seeds() {
 	g++ -O1 -g -no-pie -static-libgcc -Wl,--build-id=none -o "$dir/throws" \
 		"$here/../trace/progs/throws.cc" -lpthread || return

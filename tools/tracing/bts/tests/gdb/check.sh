@@ -4,9 +4,9 @@
 # Test that stock gdb can step backwards through traces. Print KTAP.
 #
 #	check.sh build DIR		build the programs in DIR
-#	check.sh record DIR BTS PROGS	record the programs, as root, with a bts tracer; PROGS is the
-#					folder test.d/bts/progs, and STEP=PROGRAM is the single-
-#					stepper of machine/judges
+#	check.sh record DIR BTS PROGS	as root, on a kernel with the tracer, record the programs;
+#					PROGS is the folder test.d/bts/progs, and STEP=PROGRAM is
+#					the single-stepper of machine/judges
 #	check.sh judge DIR BTS PROGS	run gdb on this machine; BTS_SLOW=1 adds a long history
 #
 # Each history that gdb shows is compared with a single-stepper's history. Programs without a C
@@ -265,7 +265,7 @@ judge_all() {
 	judge "gdb shows the same instructions and calls as the single-stepper" judge_fib
 	judge "instructions of a program with signals" judge_bare bts_signal 57
 	judge "instructions of a program with faults" judge_bare bts_fault 70
-	[ "$slow" = 0 ] || judge "instructions of a PIE with libraries, until it crashes" judge_pie
+	[ "$slow" = 0 ] || judge "instructions of a PIE and its libraries, up to a crash" judge_pie
 	judge "a crash: stack, reverse steps, breakpoint backwards" judge_crash
 	judge "each loss is a gap" judge_gaps
 	judge "threads have their names and histories" judge_threads
@@ -275,7 +275,7 @@ judge_all() {
 	judge "a different process; no such process; no such event" judge_pid
 	judge "the port accepts only connections from this machine" judge_listen
 	judge "malformed packets" python3 "$here/packets.py" "$bts" bts_fib16.dat 1000
-	judge "a trace that takes longer to read than gdb waits" judge_patience
+	judge "reading the trace takes longer than gdb's timeout" judge_patience
 	judge "misuse" judge_misuse
 	echo "1..$n"
 }

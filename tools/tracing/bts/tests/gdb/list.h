@@ -10,7 +10,7 @@ struct word {
 
 void list_add(const char *text);
 void list_drop(const char *text);
-/* Return: the number of words that contain the letter. */
+/* Return: the number of words in the list that contain @letter. */
 int list_count(char letter);
 
 #endif

@@ -51,7 +51,7 @@ class Stub:
     def byte(self):
         c = self.process.stdout.read(1)
         if not c:
-            sys.exit('the stub has ended, status %d' % self.process.wait())
+            sys.exit('the stub exited with status %d' % self.process.wait())
         return c
 
     def reply(self):

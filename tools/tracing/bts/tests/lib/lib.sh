@@ -2,8 +2,8 @@
 # shellcheck shell=dash
 #
 # Test libbts. judge.sh and damage.sh set $progs and $work, and then source this file. judge.sh also
-# sets $bts to the tool that is next to the built library, and defines callgrind_counts, arcs and
-# own_functions.
+# sets $bts to the tool in the library's build directory, and defines the functions
+# callgrind_counts, arcs and own_functions.
 #
 # shellcheck disable=SC2154
 

@@ -348,7 +348,7 @@ int main(int argc, char **argv)
 	size = make_pack(&entry, 0);
 	expect(strstr(print(tep, &entry, size), "bts_pack"),
 	       "bts_pack: 4 branches: 0x401000 -> ... -> 0x401025",
-	       "without the plugin, the first and last branch");
+	       "without the plugin, a pack shows its first and last branch");
 	if (loader(tep) || loader(old))
 		return misuse("the plugin cannot be loaded");
 	test_rows(tep);

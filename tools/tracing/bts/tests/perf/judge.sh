@@ -57,7 +57,7 @@ for program in bts_jumps bts_fault bts_signal bts_hop; do
 done
 for data in two-first two-last; do
 	bts import -o import.dat $data.data 2>said_it
-	check "import of branches:u beside another event: $data" \
+	check "import of branches:u, recorded with another event: $data" \
 		exact_user import.dat "$progs/bts_fault.expect"
 done
 check "the comparison can fail" not exact_user bts_fork.dat "$progs/bts_jumps.expect"
@@ -156,7 +156,7 @@ counts() { # FILE
 		sed 's/"branches":[0-9]*,//' | sort
 }
 
-# Only the tracer sees the instructions just before a fault, so compare only the calls.
+# perf's traces lack the instructions just before a fault, so compare only the calls.
 calls() { # FILE
 	counts "$1" | sed 's/"instructions":[0-9]*,//'
 }

@@ -116,7 +116,7 @@ fi
 
 # --- Losses ---------------------------------------------------------------------------
 
-# While bts is stopped, the ring buffer becomes full. The program cannot exit before bts continues.
+# While bts is stopped, the ring buffer becomes full, and the program, bts's tracee, cannot exit.
 loses() {
 	bts record --backend perf -m 128k -o lost.dat -- "$progs/bts_million" 2>bill &
 	bts=$!
@@ -185,7 +185,7 @@ while True:
 }
 check "a running process with threads" threads
 
-# SIGWINCH is ignored by default, but wakes a traced task, which then repeats its system call.
+# SIGWINCH is ignored by default, but wakes a ptraced task, which then repeats its system call.
 repeated_call() {
 	bts record --backend perf -o sleep.dat -- sleep 0.5 &
 	bts=$!

@@ -54,7 +54,7 @@ def is_prefix(part, whole):
 
 
 def restored(last):
-    """Kill the recording at write number `last`, and restore it. Return None if this fails."""
+    """Kill the recording at write number `last`, and restore the trace. Return None on failure."""
     remove()
     status, text = run(KILLED, TRACE, str(last))
     if status != -9 or os.path.exists(TRACE):

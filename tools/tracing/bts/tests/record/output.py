@@ -88,7 +88,7 @@ def harmless(data):
 
 
 def page():
-    """Check that a page is well-formed, and contains the names as text, not as tags."""
+    """Check that the page of bts diff is well-formed, and shows names that contain tags as text."""
     out = run('diff', '--html', '-', TRACE, TRACE.replace('.dat', '-3.dat'))
     try:
         root = xml.etree.ElementTree.fromstring(out)
@@ -233,7 +233,7 @@ def refuses(words, other=None, stdin=None):
 
 
 def overwrites():
-    """Check that -o and --html do not overwrite an input, not even by another name."""
+    """Check that -o and --html do not overwrite an input, even through a link or as stdin."""
     outputs = [['dump', '-f', name, '--dso', 'x', '-o', 'COPY', TRACE, 'COPY']
                for name in ('profgen', 'autofdo', 'bolt', 'bolt-pa')]
     outputs += [['dump', '-f', name, '-o', 'COPY', 'COPY'] for name in
@@ -263,7 +263,7 @@ def keeps_output():
 
 
 def times():
-    """Check which branches --time selects. All branches are later than 0."""
+    """Check which branches --time selects. All branches occur after time 0."""
     good = True
     for given, branches in ((',', 4), ('0,', 4), (',1e30', 4), (',0', 0), ('0,0', 0), ('1e30,', 0),
                             ('1e30,1e31', 0), ('nan,', None), (',nan', None), ('inf,', None),
@@ -341,7 +341,7 @@ def main():
                   ['report', '--from', 'no\033such', '-i']):
         result(harmless(on_terminal(*words, TRACE)), 'plain text on a terminal: bts ' + words[0])
     result(page(), 'diff --html: a well-formed page')
-    result(b'\033]0;x\a' in run('report', TRACE), 'names that are printed to a file are unchanged')
+    result(b'\033]0;x\a' in run('report', TRACE), 'control characters in names remain in a file')
     stacks = TRACE.replace('.dat', '-stacks.dat')
     result(graph_park(stacks), 'graph: calls that bts moves to another stack')
     result(nested(stacks), 'dump -f chrome: calls that bts moves to another stack')

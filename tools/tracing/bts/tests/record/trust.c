@@ -24,7 +24,7 @@
 
 static bool foreign_owner;
 
-/* Only root can create another user's file, so pretend that another user owns the file. */
+/* Only root can create files owned by other users, so pretend that another user owns the file. */
 static int open_as_told(const char *path, int flags, struct stat *st)
 {
 	int fd = path_open(path, flags, st);
@@ -46,7 +46,7 @@ static int told = -1;
 static int wait_for_signal(const char *file, char *const *args)
 {
 	(void)file;
-	/* Restore the default handler, as exec() would. */
+	/* Restore the default action, as exec() would. */
 	signal(SIGINT, SIG_DFL);
 	alarm(20);
 	dprintf(told, "%s", args[3]);
@@ -143,7 +143,7 @@ static void test_trace(void)
 
 /* --- The archive -------------------------------------------------------------------- */
 
-/* Write more to a file than a size limit allows, as on a full disk. Return: 0 on success. */
+/* Archive more than a size limit allows, as if the disk were full. Return: 0 on success. */
 static int put_on_full_disk(const char *trace, const char *name)
 {
 	struct rlimit old, limit;
@@ -237,8 +237,8 @@ static void test_instance(void)
 	mkdir("tracing", 0700);
 	mkdir("tracing/instances", 0700);
 	/*
-	 * No process has these PIDs. Because of the lock, the second instance seems to belong to a
-	 * bts process in another PID namespace.
+	 * No process has these PIDs. The second instance is locked, as if a bts process in another
+	 * PID namespace used it.
 	 */
 	mkdir("tracing/instances/bts-99999998", 0700);
 	mkdir("tracing/instances/bts-99999999", 0700);

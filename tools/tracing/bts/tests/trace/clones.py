@@ -53,7 +53,7 @@ def at(bts, trace, pid, address):
 
 
 def calls(bts, trace, pid):
-    """Return what bts replay prints for main(), without task names and lines with addresses."""
+    """Return what bts replay prints for main(). Omit task names, and lines with addresses."""
     replay = subprocess.run([bts, "replay", "-F", "main", "--pid", str(pid), trace],
                             stdout=subprocess.PIPE, text=True)
     return [line[:25] + line[49:] for line in replay.stdout.splitlines()

@@ -8,8 +8,8 @@
 # (RUNS / 10) copies of CALLS, and damage each copy at random. SERVE is serve.c, linked with the
 # tool. The tool should be built with SAN=1. No command may crash or hang. If a command fails, it
 # must print a message with the name of the file and the reason. The branches that the tool reads
-# from a truncated TRACE must be the first branches of each CPU. If TRACE is not damaged, each
-# command must free all memory. The folder PROGRAMS contains two programs that use libbts, also
+# from a truncated TRACE must be the first branches of each CPU. Commands that read undamaged traces
+# must free all memory. The folder PROGRAMS contains two programs that use libbts, also
 # built with SAN=1: "ask" reads several traces at once, and "memory" reads a trace while memory
 # allocations fail. Print KTAP.
 
@@ -179,7 +179,7 @@ def whole_program(servers, trace, calls, data):
     """Check that an undamaged program in the archive is read, and that its names have no "?"."""
     _, out, err = with_program(servers, trace, calls, data, ["top", "-n", "0"], "whole")
     if b" fib  (calls)" not in out:
-        return "the program in the archive is not read: %s" % err.decode(errors="replace")
+        return "bts did not read the program in the archive: %s" % err.decode(errors="replace")
     return None
 
 
@@ -206,7 +206,7 @@ def leak(servers, traces, args):
 
 
 def library(program, traces, leaks):
-    """Run a program that checks the answers of libbts."""
+    """Run a program that checks the results of libbts."""
     env = dict(os.environ, ASAN_OPTIONS="detect_leaks=%d" % leaks,
                UBSAN_OPTIONS="print_stacktrace=1")
     done = subprocess.run([program] + traces, env=env, stdout=subprocess.PIPE,

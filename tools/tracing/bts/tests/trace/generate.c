@@ -12,7 +12,7 @@
  * these addresses is left out instead, without a loss row, as if the hardware had lost the branch.
  * The number of left-out branches is printed. These environment variables change the trace:
  *
- *	BTS_WRONG=1		with FROM, do not leave the branches out, but let each begin at
+ *	BTS_WRONG=1		with FROM, instead of leaving out a branch, replace its source with
  *				the target of the previous branch, similar to erratum AAJ122
  *	BTS_SMALL=1		leave out most formats and symbols, so that random damage hits
  *				bytes that matter
@@ -20,8 +20,8 @@
  *				threads of the recorded process. No task ends
  *	BTS_PROCESSES=N		like BTS_TASKS=N, but with processes, whose addresses differ
  *	BTS_FIRST=N		keep only the first N branches of each CPU, in each repetition
- *	BTS_MOVES=N		after every N branches, let the tasks of the first CPU move to CPU
- *				1000 or back. Needs "entries", so that each branch has a time
+ *	BTS_MOVES=N		let the tasks of the first CPU move to CPU 1000 for N branches, then
+ *				back for N, and so on. Needs "entries", so that branches have times
  *	BTS_IDLE=1		write the branches of the first CPU as branches of its idle task,
  *				and write the same branches, with the same times, for CPU 1000
  *	BTS_INDEX=N		make chunks of N pages, and add an index, as bts record does
@@ -92,7 +92,7 @@ struct out {
 	uint64_t	shift;
 	char		*kallsyms;
 	unsigned long	clones;
-	unsigned long	clone;		/* the number of the current task */
+	unsigned long	clone;		/* the number of the current clone, from 0 */
 	bool		processes;
 	uint32_t	chunk_size;
 	bool		maps;		/* the current chunk contains mappings */
@@ -247,7 +247,7 @@ static bool is_wanted(struct out *o, uint64_t from)
 	return true;
 }
 
-/* Remove the branches that N and FROM select, or change where they begin. */
+/* Leave out every Nth branch from FROM or, with BTS_WRONG, change where it begins. */
 static void thin(struct out *o, struct batch *b)
 {
 	uint32_t nr = 0;

@@ -185,7 +185,7 @@ judge_debug_id() {
 		grep -q '/calls.c:[1-9]' "$work/text"
 }
 
-# Keep the symbols in .gnu_debugdata, but no debug information.
+# Strip the program, and put its symbols, but no debug information, into .gnu_debugdata.
 judge_debugdata() {
 	stripped && objcopy --strip-debug calls "$work/mini" && xz -kf "$work/mini" &&
 		strip_with --add-section .gnu_debugdata="$work/mini.xz" &&
@@ -254,8 +254,8 @@ same_lines() {
 	list=${2:-$work/gcov}
 	[ -s "$list" ] || gcov_counts "$list" 8
 	sed -n 's/^DA:\([0-9]*\),/\1 /p' "$1" | sort >"$work/ours"
-	# join(1) drops lines that have a count in only one file. For example, gcov counts the line
-	# of a function's name, and bts counts the line of the function's brace.
+	# join(1) drops lines that have a count in only one file. For example, gcov counts a
+	# function's entry at the line of its name, but bts at the line of its opening brace.
 	join "$list" "$work/ours" | awk '
 		$2 != $3 { print "# line " $1 ": gcov " $2 ", bts " $3; bad = 1 }
 		END { exit bad || NR < 30 }'
@@ -268,9 +268,9 @@ judge_gcov() {
 
 five='calls-O0.dat calls-O0-.dat calls-O0-1.dat calls-O0-2.dat calls-O0-3.dat'
 
-# If bts cover reads five traces, the counts must equal gcov's counts for the five runs, and the
-# sums of the counts for the individual traces. If a line was never executed, all jumps of the line
-# must have the count "-". In any other line, at least one count must be a number.
+# If bts cover reads five traces, the counts must equal both gcov's counts for the five runs and
+# the sums of the counts for the individual traces. If a line was never executed, all jumps of the
+# line must have the count "-". In any other line, at least one count must be a number.
 judge_five() {
 	gcov_counts "$work/gcov5" 8 '' 1 2 3
 	# shellcheck disable=SC2086 # a list
@@ -353,8 +353,8 @@ judge_vmlinux() {
 		grep -q 'not the kernel that was recorded' "$work/said"
 }
 
-# drcov NAME OPTION... TRACE: print the base of the file NAME, and the first and the last address of
-# its blocks.
+# drcov NAME OPTION... TRACE: print the base of the file NAME, and the addresses of its first and
+# its last block.
 drcov() {
 	name=$1
 	shift
@@ -375,8 +375,8 @@ drcov() {
 		PYTHON
 }
 
-# drcov's base for a program must be the program's first address. Then the base plus a block's
-# offset is an address that nm prints. The kernel's base must be the same in all traces.
+# drcov's base for a program must be the program's first address, so that the base plus a block's
+# offset is an address as in nm's output. The kernel's base must be the same in all traces.
 judge_drcov() {
 	first=$(readelf -lW calls-static | awk '$1 == "LOAD" { print substr($3, 3); exit }' | sed 's/^0*//')
 	main=$(nm calls-static | sed -n 's/^0*\([0-9a-f]*\) T main$/\1/p')
@@ -392,7 +392,7 @@ judge_drcov() {
 	[ "$(wc -l <"$work/bases")" -eq 2 ] && [ "$(uniq "$work/bases" | wc -l)" -eq 1 ]
 }
 
-# genhtml must find all functions, although the names of C++ functions may contain commas.
+# genhtml must find all functions. It cuts names at commas, so the tracefile has mangled names.
 judge_overloads() {
 	"$bts" cover -f lcov --dso names -o "$work/info.names" names.dat >/dev/null 2>&1 &&
 		genhtml -o "$work/html.names" "$work/info.names" >"$work/log" 2>&1 || return 1
@@ -411,7 +411,7 @@ judge_genhtml() {
 		[ -s "$work/html/index.html" ]
 }
 
-# total TRACE [OPTION...]: print the sum of the instruction counts in bts top.
+# total TRACE [OPTION...]: print the sum of the instruction counts that bts top prints.
 total() {
 	"$bts" top -n 0 --json "$@" | sed -n 's/.*"instructions":\([0-9]*\).*/\1/p' |
 		awk '{ n += $1 } END { print n }'
@@ -466,7 +466,7 @@ judge_folded() {
 }
 
 # The widest box of the flame graph must show the sum of all instructions. Each box must have a
-# title. The picture must be valid XML. The script of the picture is tested by pictures.sh.
+# title. The picture must be valid XML. pictures.sh tests the script in the picture.
 judge_flame() {
 	"$bts" dump -f flame -o "$work/flame.svg" calls.dat >/dev/null &&
 		python3 - "$work/flame.svg" "$(total calls.dat)" <<-'PYTHON'
@@ -563,7 +563,7 @@ bill = rows[-1]["bill"]
 sys.exit(len(branches) != bill["branches"] or bill["gaps"])'
 }
 
-# A function that is entered by an exception, a signal or a jump must return to the right function.
+# Call stacks must stay correct across exceptions, signal handlers and jumps between functions.
 judge_stacks() {
 	"$bts" dump -f folded throws.dat 2>/dev/null >"$work/folded"
 	grep -q ';main;attempt;deep;deep;deep;deep;__cxa_throw' "$work/folded" || return 1
@@ -605,9 +605,9 @@ places() {
 	"$progs/../places.py" "$work/replay" "$@" -- "./$trace" $arguments
 }
 
-# Compare the stacks during recursion, in C++, in an inlined function, in a function called from the
-# cold part of another function, in a callback of the C library, in a signal handler, and on another
-# stack. Compare the stacks after longjmp() and after a caught exception, too.
+# Compare the stacks with gdb's during recursion, in C++, in an inlined function, in a function
+# called from the cold part of another function, in a callback of the C library, in a signal
+# handler, on another stack, after longjmp(), and after a caught exception.
 judge_gdb() {
 	places calls '' 12 mul:4 fib:600 && places calls-lld '' 12 fib:30 &&
 		places tree-c '' '' leaf:15 leaf:60 leaf:110 leaf:114 leaf:117 &&
@@ -660,8 +660,8 @@ jumps() {
 	"$bts" replay --json "$@" | sed -n 's/.*"call":"\([^"]*\)".*"jump"}$/\1/p' | sort -u
 }
 
-# The task moves between two CPUs. If only one CPU is shown, the call tree must not show a jump
-# where branches on the other CPU are hidden.
+# The task moves between two CPUs. If only one CPU is shown, branches on the other CPU are hidden.
+# The call tree must not show such a gap as a jump to a function.
 judge_moves() {
 	build_generate || return 1
 	ln -sf "$dir/calls-O0.dat.archive" "$work/moves.dat.archive"
@@ -681,7 +681,7 @@ judge_moves() {
 }
 
 # Each callee in the dump must also have its own entry there, even if the callee is inlined and has
-# no code of its own. Ignore calls into the kernel, because these traces contain only user space.
+# no code of its own. Ignore kernel functions, because these traces contain no kernel branches.
 judge_inline_callees() {
 	for trace in inlines throws; do
 		"$bts" dump -f callgrind --inline -o "$work/dump" "$trace.dat" >/dev/null &&
@@ -795,7 +795,7 @@ leads() {
 	[ "$(csv --to "$1" names.dat | grep -c '+0x0,call')" -eq "$2" ]
 }
 
-# Find functions with Rust names, a template instance, and a function with two names.
+# Select functions by demangled and mangled names, by a second name, and without compiler suffixes.
 judge_demangled() {
 	called 'rust::*' >"$work/a" && diff - "$work/a" <<-'EOF' || return 1
 	rust::add: 3
@@ -896,7 +896,7 @@ judge_bolt() {
 	grep -qi 'stale\|profile for .* ignored' "$work/log" && return 1
 	grep -q 'have non-empty execution profile' "$work/log" &&
 		[ "$("$work/bolted" 12)" = "$(./calls 12)" ] || return 1
-	# The trace may contain several files with the same path.
+	# While moved.dat was recorded, two different files had the same path, one after the other.
 	"$bts" dump -f bolt moved.dat 2>"$work/said" | grep -q '^1 fib '
 }
 
@@ -1014,7 +1014,7 @@ branches_of() { # TRACE
 		awk -F, 'NR > 1 && $9 != "row" { print $3, $5, $7 }' | sort -s -k 1,1
 }
 
-# The dump has no AUX records, so its AUXTRACE records are the only source of the times.
+# The dump has no AUX records, so its AUXTRACE records are the only source of the branches' times.
 judge_import() {
 	for trace in calls signals kernel-tree; do
 		branches_of "$trace.dat" >"$work/wanted"
@@ -1033,7 +1033,7 @@ judge_import() {
 		head -n "$(wc -l <"$work/a")" "$work/wanted" | cmp - "$work/a"
 }
 
-# calls.dat records a program that computes fib(12). In calls-more.dat, the program computes
+# The program traced in calls.dat computes fib(12). In calls-more.dat, the program computes
 # fib(13): each of the 144 calls of fib(1) becomes a call of fib(2), which makes two calls itself.
 judge_diff() {
 	"$bts" diff calls.dat calls-more.dat >"$work/text"
@@ -1049,8 +1049,8 @@ judge_diff() {
 	# recursion takes the same branches in both.
 	"$bts" diff calls.dat --against calls-more.dat >"$work/text" &&
 		grep -qx '1 run passed, 1 failed' "$work/text" || return 1
-	# Runs without new branches need no memory. If all traces stayed open, 40 runs would need
-	# more than this limit.
+	# bts must close the trace of a run that has no new branches. If all traces stayed open,
+	# 40 runs would need more memory than this limit.
 	# shellcheck disable=SC2046 # words
 	prlimit --as=300000000 "$bts" diff $(yes calls.dat | head -n 40) --against calls-more.dat \
 		>"$work/text" 2>&1 && grep -qx '40 runs passed, 1 failed' "$work/text"
@@ -1105,14 +1105,14 @@ judge_losses() {
 	done
 }
 
-# running TRACE: print the number of functions that were called before the trace began.
+# running TRACE: print the number of functions that were already running when the trace began.
 running() {
 	"$bts" replay "$1" >"$work/text" && grep -c '// running before' "$work/text"
 }
 
-# Leave out some records of entries into the kernel. The stacks in user space must be kept, and the
-# summary must count these stacks as guessed. (If a loss discarded the stacks, the output would show
-# running functions a second time, as if they had begun before the trace.)
+# Leave out some records of entries into the kernel. bts must keep the stacks in user space, and the
+# summary must count these stacks as guessed. (If bts discarded the stacks, the output would show
+# their functions again, as if these had begun before the trace.)
 judge_ways_in() {
 	build_generate || return 1
 	"$bts" dump -f csv kernel.dat 2>/dev/null |
@@ -1217,7 +1217,7 @@ kinds() {
 }
 
 # Leave out some calls. The branch after a missing call is often far from the expected address, but
-# bts knows this branch's instruction. So the branch must have the same kind as in the whole trace.
+# bts knows this branch's instruction. So its kind must be the same as in the whole trace.
 judge_far() {
 	build_generate || return 1
 	csv calls.dat | awk -F, '$9 ~ /^call/ && !seen[$5]++ { print $5 }' >"$work/from"
@@ -1265,7 +1265,7 @@ judge lld - "a program has the same counts, whether lld or ld links it" judge_ll
 judge debug objcopy "debug information by build ID" judge_debug_id
 judge debug objcopy "debug information through .gnu_debuglink, if the CRC matches" judge_debuglink
 judge debug xz "symbols in .gnu_debugdata" judge_debugdata
-judge nameless - "functions of a stripped program by their addresses" judge_nameless
+judge nameless - "functions of a stripped program are named by their addresses" judge_nameless
 # The test needs libdebuginfod. Check for gdb, because the gdb package depends on libdebuginfod.
 judge debuginfod gdb "debug information from debuginfod" judge_debuginfod
 judge proof - "names from unverified files are marked" judge_proof
@@ -1291,7 +1291,7 @@ judge tree - "call tree: parts of functions, longjmp(), callbacks, signals" judg
 judge tree - "call tree: not changed by branches in the kernel" judge_tree kernel-tree tree-c
 judge tree - "call tree: not changed by a uprobe" judge_tree probed tree-c
 judge tree - "call tree: exceptions" judge_tree tree-cc tree-cc
-judge tree - "call tree: a trace without branches out of the kernel" judge_filtered
+judge tree - "call tree: without the branches from the kernel to user space" judge_filtered
 judge head - "replay --head" judge_head
 judge fibers - "call tree: several stacks" judge_tree fibers fibers
 judge gdb gdb "gdb: the stacks in six programs" judge_gdb
@@ -1305,7 +1305,7 @@ judge window - "reading a part of a trace, with and without an index" judge_wind
 judge misspelt - "names that are not in the trace" judge_misspelt
 judge graph - "graph counts the calls of fib" judge_graph
 judge graph - "top, cover and callgrind count the same calls" judge_calls
-judge graph - "top, callgrind and folded stacks count equally many branches per side" judge_sides
+judge graph - "for each side, top, callgrind and folded stacks count the same branches" judge_sides
 judge names - "functions with the same name are distinguished" judge_names
 judge inline callgrind_annotate "the call tree shows inlined calls like other calls" judge_inline
 judge inline - "callgrind: each callee is in the dump" judge_inline_callees

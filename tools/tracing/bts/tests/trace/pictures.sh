@@ -132,7 +132,7 @@ flame_clicks() {
 
 # add_script <PAGE: add a script to a page of bts diff. In the page's section for main(), the
 # script clicks twice on the first row that hides equal or similar code. Then it clicks twice on
-# the row of main(). The title receives the text that is visible at first and after each click.
+# the row of main(). The page's title lists the text visible at first and after each click.
 add_script() {
 	sed 's|^</body>|<script>\
 		const seen = [], main = [...document.querySelectorAll(".pair>summary")].find(\

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Test the profiles of bts dump with clang and llvm-bolt: profiles.sh make|judge DIR BTS
+# Use clang and llvm-bolt to test the profiles that bts dump writes: profiles.sh make|judge DIR BTS
 #
 #	make	dump profiles of mix-1.dat, and use them to build mix-sampled and mix-bolted;
 #		also build other/mix from mix.c, with other options

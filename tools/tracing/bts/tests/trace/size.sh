@@ -4,9 +4,9 @@
 # Read large traces with little memory: size.sh DIR BTS
 #
 # DIR contains calls.dat, which record.sh recorded. From this trace, generate.c makes traces of
-# 10,000 threads and of 10,000 processes. These run one after the other. Each takes the branches of
-# calls.dat, and does not exit. Each command must read the new traces with at most 300 MB of data in
-# memory. In bts top, each count must be 10,000 times the count for calls.dat. Print KTAP.
+# 10,000 threads and of 10,000 processes. These tasks run one after the other. Each executes the
+# branches of calls.dat, and none exits. Each command must read the traces with at most 300 MB of
+# data in memory. In bts top, each count must be 10,000 times the count for calls.dat. Print KTAP.
 
 set -u
 
@@ -22,8 +22,8 @@ many=10000
 # shellcheck source=tools/tracing/bts/tests/trace/generate.sh
 . "$progs/../generate.sh"
 
-# make NAME FIRST VARIABLE: generate a trace with $many tasks. On each CPU, each task takes FIRST
-# branches from the start of calls.dat (0 means all). VARIABLE is BTS_TASKS or BTS_PROCESSES.
+# make NAME FIRST VARIABLE: generate a trace with $many tasks. Each task takes the first FIRST
+# branches of each CPU in calls.dat (0 means all). VARIABLE is BTS_TASKS or BTS_PROCESSES.
 make() {
 	env "BTS_FIRST=$2" "$3=$many" "$work/generate" calls.dat "$work/$1.dat" $many packs zstd &&
 		ln -sfn "$dir/calls.dat.archive" "$work/$1.dat.archive"

@@ -127,7 +127,7 @@ tui_progress() {
 			shows '^ *[1-9][0-9]* %' && shows '^status 0' && ! screen | grep '%' || return 1
 		tui_end
 	done
-	# If rows are printed on the terminal, the screen must show no percentage.
+	# If bts prints rows on the terminal, it must not show a percentage there.
 	term new-session -d -x 80 -y 10 "'$bts' replay -D 4 '$work/long.dat'; echo status \$?; read -r end" &&
 		shows '^status 0' && ! screen | grep '%'
 }

@@ -26,7 +26,7 @@ import addr2line
 
 NAMESPACE = "fs/namespace.c"
 
-# For each system call: the expected error, and the file and text of each check that may refuse it.
+# For each system call: the expected error, and the file and text of each check that may cause it.
 CHECKS = {
     "lseek": ("EINVAL", [("fs/read_write.c", "if (whence <= SEEK_MAX) {")]),
     "pipe2": ("EINVAL", [("fs/pipe.c", "if (flags & ~(O_CLOEXEC | O_NONBLOCK")]),
@@ -61,8 +61,8 @@ SLAB = [("mm/failslab.c", "return should_fail_ex(&failslab.attr, s->object_size,
         ("mm/slub.c", "if (unlikely(should_failslab(s, flags)))")]
 FUNCTION = ("kernel/fail_function.c", "if (should_fail(&fei_fault_attr, 1)) {")
 
-# For each system call: the expected error, the file and text of each check that may refuse it, the
-# function that fails, and the return value of this function.
+# For each system call: the expected error, and the file and text of each check that may cause it.
+# If fail_function injects the fault: also the function that must fail, and its return value.
 INJECTED = {
     "eventfd2": ("ENOMEM", [("fs/eventfd.c", "if (!ctx)"), *SLAB]),
     "timer_create": ("EAGAIN", [("kernel/time/posix-timers.c", "if (unlikely(!new_timer))"),
@@ -81,7 +81,7 @@ INJECTED = {
 
 # For at least this fraction of the calls, the first row must name one of the listed checks.
 FIRST_WANTED = 18 / 20
-# With --alone, one of the first three rows must name such a check for at least this fraction.
+# The fraction with --alone, where one of the first three rows must name a listed check.
 THREE_WANTED = 14 / 20
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Use recursion, loops, a switch, pointers and a tail call. All runs take the same branches. */
+/* Recursion, loops, a switch, indirect calls and a tail call. All runs take the same branches. */
 #include <stdio.h>
 #include <stdlib.h>
 

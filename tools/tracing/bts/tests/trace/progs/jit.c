@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A small JIT compiler, which generates code and writes the code's name to /tmp/perf-PID.map. */
+/* A small JIT compiler, which generates a function and writes its name to /tmp/perf-PID.map. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A small JIT compiler that writes perf's jitdump. The program generates code at run time, in a
+ * A small JIT compiler that writes a jitdump file. The program generates code at run time, in a
  * memfd that is mapped twice. The names and the bytes of the code are in jit-PID.dump. The program
  * maps this file, so that a tracer notices it. The second function calls the first function twice.
  * The dump also contains two older functions, which overlap these two functions in memory.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The library that loads.c and reload.c load. */
+/* A library for loads.c and reload.c. */
 int twice(int n);
 
 int twice(int n)

@@ -4,10 +4,10 @@
  * address of each entered function, in order.
  *
  * The depth is computed from the addresses of frames. When a function is entered, all frames at
- * lower addresses have ended. So longjmp() and exceptions may skip __cyg_profile_func_exit(). After
- * a return, __cyg_profile_func_exit() is needed, because the next function's frame may be at a
- * lower address than the frame that ended. If a program has several stacks, the stacks lie one
- * after another at told_stacks, with TOLD_STACK bytes each.
+ * lower addresses have ended. So it does no harm if longjmp() or an exception skips
+ * __cyg_profile_func_exit(). A return must not skip it: the next function's frame may be at a lower
+ * address than the ended frame, and would then look like a frame of a callee. If a program has
+ * several stacks, the stacks lie one after another at told_stacks, with TOLD_STACK bytes each.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static unsigned int stack_of(uintptr_t frame)
 	return 1 + (frame - begin) / TOLD_STACK;
 }
 
-/* Forget the frames at or below this address. Return: the number of the stack. */
+/* Forget the frames at or below @frame, and return the index of their stack in stacks[]. */
 static unsigned int forget(uintptr_t frame)
 {
 	unsigned int stack = stack_of(frame);

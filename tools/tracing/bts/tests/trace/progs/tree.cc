@@ -88,7 +88,7 @@ int ladder(int n)
 	}
 }
 
-/* The compiler moves the throw to a part of the constructor, checked::checked(int) [clone .cold]. */
+/* The compiler moves the constructor's throw to checked::checked(int) [clone .cold]. */
 struct checked {
 	int n;
 

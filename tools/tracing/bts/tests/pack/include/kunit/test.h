@@ -69,7 +69,7 @@ static inline void kunit_check(struct kunit *test, bool good, const char *file, 
 		kunit_fail(test, "%s:%d: expected: %s", file, line, what);
 }
 
-/* Compare with the C operator @op. */
+/* Check that the comparison "@a @op @b" is true. */
 static inline void kunit_compare(struct kunit *test, unsigned long long a, const char *op,
 				 unsigned long long b, const char *file, int line,
 				 const char *first, const char *second)
