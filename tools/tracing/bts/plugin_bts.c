@@ -18,8 +18,8 @@
  * of one ring buffer in order. trace-cmd report passes all entries in order only if it reads a
  * single instance without a filter. KernelShark never passes all entries in order.
  *
- * A damaged entry may end before its last field. The plugin also checks the size of bts_branch
- * entries, because libtraceevent would read past the end of such an entry.
+ * A damaged entry may end before its last field, and libtraceevent would then read past its end. So
+ * the plugin checks the size of each entry, even of bts_branch entries, which it does not print.
  */
 
 #include <stdio.h>

@@ -109,18 +109,18 @@ struct bts_place {
 
 /**
  * struct bts_branch - a branch, and the straight run (code without a taken branch) before it
- * @time:	time of the trace's clock, in nanoseconds; 0 in a bts_total_fn
+ * @time:	time on the trace's clock, in nanoseconds; 0 in a bts_total_fn
  * @start:	beginning of the straight run (@to of the previous branch), or @from if unknown
- * @from:	the branch instruction; for an interrupt, the instruction that was not executed
+ * @from:	the branch instruction; for an interrupt, the interrupted instruction (not executed)
  * @to:		the instruction to which the branch leads
  * @kind:	kind of the branch
  * @flags:	BTS_BRANCH_*
  * @insns:	number of instructions executed from @start to @from, including the branch
  * @count:	number of executions of this straight run and branch so far. If the trace contains
  *		more than a million different branches, @count may restart from 1
- * @user:	value that the program stored for this straight run and branch; initially NULL.
- *		Processes that execute the same file share the value. The library sets the value to
- *		NULL when @count restarts, and after each call of a bts_total_fn
+ * @user:	pointer that callbacks may set for this straight run and branch; initially NULL.
+ *		Processes that execute the same file share the pointer. The library sets the pointer
+ *		to NULL when @count restarts, and after each call of a bts_total_fn
  */
 struct bts_branch {
 	uint64_t		time;
@@ -161,7 +161,7 @@ enum bts_row_type {
  * struct bts_row - a row that is not a branch
  * @type:	type of the row
  * @cpu:	CPU
- * @time:	time of the trace's clock, in nanoseconds
+ * @time:	time on the trace's clock, in nanoseconds
  * @count:	number of lost branches; 0 if unknown
  * @ended:	true if the task leaves its CPU because the task ends
  * @text:	the row as bts report(1) prints it
@@ -177,7 +177,7 @@ struct bts_row {
 
 /**
  * enum bts_frame_kind - how a function was entered
- * @BTS_FRAME_ROOT:	before the trace began, or unknown
+ * @BTS_FRAME_ROOT:	before the trace began, or in an unknown way
  * @BTS_FRAME_CALL:	by a call
  * @BTS_FRAME_TAIL:	by a jump, so the function's return also ends the next outer frame
  * @BTS_FRAME_SYSCALL:	by a system call
@@ -202,7 +202,7 @@ enum bts_frame_kind {
  * @sym:	function
  * @kind:	how the function was entered
  * @depth:	number of outer frames on the same stack
- * @stack:	index of a stack of the task; most tasks have only stack 0. If a guessed stack is
+ * @stack:	index of the call's stack; most tasks have only stack 0. If a guessed stack is
  *		wrong, unfinished calls may later move to another stack; no callback reports this
  * @time:	when the function was entered
  * @ret:	address to which the function returns; 0 if unknown
@@ -210,7 +210,7 @@ enum bts_frame_kind {
  *		including callees
  * @branches:	number of branches since the function was entered, counted like @insns
  * @unfinished:	true if the frame ends because the task or the trace ends
- * @user:	value that the program stored for this call; initially NULL
+ * @user:	pointer that callbacks may set for this call; initially NULL
  */
 struct bts_frame {
 	const struct bts_sym	*sym;
@@ -233,7 +233,7 @@ struct bts_frame {
  * @lost:	number of lost branches, excluding losses of unknown size
  * @losses:	number of losses of unknown size
  * @gaps:	number of places where no path leads from a branch to the next branch
- * @no_code:	number of branches whose code is unknown
+ * @no_code:	number of branches for which the code of the straight run is unknown
  * @guessed:	number of guessed call stacks; 0 if the library did not follow calls
  */
 struct bts_totals {
@@ -380,7 +380,7 @@ int bts_run(struct bts_trace *trace, void *ctx);
 const struct bts_totals *bts_totals(struct bts_trace *trace);
 
 /**
- * bts_bill - return the summary of a trace, like the last lines of bts report(1)
+ * bts_bill - return the summary of a trace, as bts report(1) prints it at the end
  * @trace:	the trace, after bts_run()
  * @json:	return the summary as a JSON object
  *
@@ -454,7 +454,7 @@ uint64_t bts_task_branches(const struct bts_task *task);
 /**
  * bts_find - find the function at an address of a task
  * @trace:	the trace
- * @task:	the task, with its mappings at the current position in the trace
+ * @task:	the task, whose mappings at the current position in the trace are used
  * @addr:	the address
  * @place:	where to store the result
  */

@@ -354,7 +354,7 @@ class Trace:
 
     @property
     def bill(self):
-        """The summary of the trace, like the last lines of bts report(1)."""
+        """The summary of the trace, as bts report(1) prints it at the end."""
         return os.fsdecode(_lib.bts_bill(self, False) or b"")
 
 

@@ -2,7 +2,7 @@
 #ifndef _ASM_X86_DS_H
 #define _ASM_X86_DS_H
 
-/* The part of the kernel's asm/ds.h that the pack encoder needs when built for a host program. */
+/* The part of the kernel's asm/ds.h that the pack encoder needs in a user-space program. */
 
 #include <linux/types.h>
 

@@ -4,8 +4,8 @@
  * can then be read on another machine, or after the programs have changed.
  *
  * The pipeline (flow/pipeline.h) reads the trace, loads the programs and libraries, and checks
- * whether each file is provably the file that was recorded. The header symbols/archive.h lists the
- * files of an archive.
+ * whether each file is certain to be the one that was executed. The header symbols/archive.h lists
+ * the files of an archive.
  */
 #include <fcntl.h>
 #include <getopt.h>

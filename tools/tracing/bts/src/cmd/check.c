@@ -186,7 +186,7 @@ static void check_flags(struct check *check)
 		     "no ds_cpl: bts-cpl-filter has no effect; the tracer filters instead");
 }
 
-/* Print errata of BTS (Nehalem to Ivy Bridge). With FRED, ask the user whether BTS works. */
+/* Print errata of BTS (Nehalem to Ivy Bridge) and, if the CPU has FRED, a request for reports. */
 static void check_errata(struct check *check)
 {
 	static const unsigned char models[] = {
@@ -353,7 +353,7 @@ static void check_users(const struct check *check, const char *root)
 	free(dir);
 }
 
-/* Select the tracer, so that the kernel claims BTS and tests the recording on each CPU. */
+/* Select the tracer, so that the kernel claims BTS and tests on each CPU whether BTS works. */
 static void check_start(struct check *check)
 {
 	struct instance *inst = instance_create();

@@ -60,7 +60,7 @@ static void add(struct list *l, const char *name, const char *argument, const ch
 
 		if (strcmp(o->name, name))
 			continue;
-		/* The option is known: add @argument to its values, unless it is a placeholder. */
+		/* Add @argument to the option's values, unless @argument is a placeholder. */
 		if (!islower((unsigned char)*argument))
 			return;
 		o->argument = mem_format("%s|%s", before, argument);

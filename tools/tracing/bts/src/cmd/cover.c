@@ -2,8 +2,8 @@
 /*
  * bts cover: count how often each line and each branch was executed.
  *
- * The counts are sums over the steps of the pipeline (flow/pipeline.h). As in gcov, a line is
- * counted when execution enters the line at the start of a function or from another line of the
+ * The counts are sums of the counts of steps (struct step in flow/pipeline.h). As in gcov, a line
+ * is counted when execution enters the line at the start of a function or from another line of the
  * function. A backward jump inside the line also counts, but a return into the line does not.
  */
 #include <ctype.h>
@@ -18,7 +18,7 @@
 
 static const char usage[] =
 	"Usage: bts cover -f FORMAT [OPTIONS] [FILE...]\n\n"
-	"Reports which lines and branches ran, in one trace or in several.\n\n"
+	"Reports which lines and branches ran in one or more traces.\n\n"
 	"  -f lcov            lines, functions and branches with counts, for genhtml\n"
 	"  -f drcov           blocks, for Lighthouse and similar plugins\n"
 	"  -f pcs             addresses of instructions with counts, as text\n"

@@ -16,7 +16,7 @@ struct cover;
  * struct cover_format - an output format
  * @name:	the argument of -f
  * @print:	writes the sums
- * @lines:	whether the format shows lines and functions, which need debug information
+ * @lines:	whether the format shows lines and functions, for which it needs debug information
  * @tests:	whether the format can name a test
  */
 struct cover_format {
@@ -27,7 +27,7 @@ struct cover_format {
 };
 
 /**
- * struct cover - sums over all steps
+ * struct cover - the state of bts cover, with the sums over all traces
  * @options:	the filters for branches
  * @pipe:	the current trace
  * @pipes:	the open traces; @pipe is the last of them. The sums of an object belong to the
@@ -35,17 +35,17 @@ struct cover_format {
  * @tests:	whether each trace is a test with separate sums
  * @test:	the name of the current test, or NULL
  * @format:	the output format
- * @damaged:	whether a trace is damaged
+ * @damaged:	whether any of the traces is damaged
  * @paths:	the names of the @nr_paths traces
  * @output:	the name of the output file, or NULL
  * @bills:	a stream that collects the summaries of the traces
- * @lines:	keyed by file name and line. "branches" is how often the line was executed
- * @conds:	keyed by object and address of a conditional jump. "calls" is how often the jump was
- *		taken, and "branches" is how often the jump was not taken
+ * @lines:	keyed by file name and line. entry->branches is how often the line was executed
+ * @conds:	keyed by object and address of a conditional jump. entry->calls is how often the
+ *		jump was taken, and entry->branches is how often the jump was not taken
  * @calls:	keyed by object and address of a function or, if @b of the key is set, by object and
- *		number of an inlined function. "calls" is how often the function was entered
- * @insns:	keyed by object and address of an instruction. "insns" is how often the instruction
- *		was executed; "calls" holds the length of the instruction
+ *		number of an inlined function. entry->calls is how often the function was entered
+ * @insns:	keyed by object and address of an instruction. entry->insns is how often the
+ *		instruction was executed; entry->calls holds the length of the instruction
  */
 struct cover {
 	const struct options *options;
@@ -86,7 +86,7 @@ void cover_end_trace(struct cover *c);
  * @path:	the file of the function's declaration, or NULL
  * @line:	the line of the function's declaration, or 0
  * @entries:	how often the copies were entered
- * @merged:	whether the count of the function's own code includes @entries
+ * @merged:	whether @entries were added to the calls of the function's out-of-line code
  */
 struct copy {
 	const struct sym	*sym;

@@ -2,9 +2,9 @@
 /*
  * Count how often inlined functions were entered, for bts cover --inline.
  *
- * If the compiler inlines a function into only some callers, the function has its own code and
- * inlined copies. As in gcov, the count of such a function is the number of calls of its own code
- * plus the number of entries into all inlined copies.
+ * If the compiler inlines a function into only some callers, the function also exists out of line.
+ * As in gcov, the count of such a function is the number of calls of the out-of-line code plus the
+ * number of entries into all inlined copies.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -31,7 +31,7 @@ static const struct dump_format formats[] = {
 	{ "bolt",	dump_bolt, dump_bolt_end, false,
 	  "a profile for llvm-bolt (fdata)", false },
 	{ "bolt-pa",	dump_profile, dump_bolt_pa_end, true,
-	  "the same, by addresses, for perf2bolt -pa", false },
+	  "the same, but with addresses, for perf2bolt -pa", false },
 	{ "perf",	dump_perf,	.rows = true,
 	  .help = "perf.data, for perf script --itrace=b; 24 bytes per branch" },
 	{ "csv",	dump_csv,	.rows = true,

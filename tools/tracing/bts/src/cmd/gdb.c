@@ -32,7 +32,7 @@ static const char usage[] =
 	"  --window N         keep the last N blocks of each thread (100000)\n"
 	"  --pid PID          show this process, not the process that ran last\n"
 	"  -k, --kernel       show the kernel's branches, too\n"
-	"  --vmlinux FILE     the recorded kernel with debug information\n"
+	"  --vmlinux FILE     the recorded kernel's vmlinux, with debug information\n"
 	"  --stdio            serve a running gdb: (gdb) target remote | bts gdb --stdio FILE\n"
 	"  --listen PORT      serve a gdb on this port of 127.0.0.1; 0: any port\n"
 	"  -h, --help         this text\n";

@@ -17,7 +17,7 @@
 
 static const char usage[] =
 	"Usage: bts graph [OPTIONS] FUNC [FILE]\n\n"
-	"Prints callers and callees of a function, with calls, instructions and branches.\n\n"
+	"Prints the callers and callees of a function, with counts.\n\n"
 	"  --json             print one JSON object per line\n"
 	"  -h, --help         this text\n";
 

@@ -67,8 +67,8 @@ static int finish(struct perf_data *data, struct perf_rows *rows, struct writer 
 
 	if (!perf_data_is_intel_bts(data) && rows->names.nr > 1)
 		msg_warn("perf record does not separate tasks that share a CPU, so branches of "
-			 "the %zu tasks may be shown in the wrong task; bts record separates tasks",
-			 rows->names.nr);
+			 "the %zu tasks may be attributed to the wrong task; bts record separates "
+			 "tasks", rows->names.nr);
 	if (!ret) {
 		recording_leave_archive(writer_kept_old(w), output);
 		bill.file_bytes = writer_size(w);

@@ -217,7 +217,7 @@ static void json_lines(const char *text, const char *end)
 	fputs("],", stdout);
 }
 
-/* Print JSON. @stats is the part of the text that contains the tracer's counters, or NULL. */
+/* Print JSON. @stats is the end of dat->info.text, with the tracer's counters, or NULL. */
 static void show_json(const struct dat *dat, const char *stats, bool with_stats)
 {
 	const char *info = dat->info.text;

@@ -560,7 +560,7 @@ static struct record_result record_once(const struct record_options *options)
 	return record_with_perf(options);
 }
 
-/* The emulated machine cannot record tasks of this machine. */
+/* The emulated machine cannot record tasks of the host. */
 static bool vm_can(const struct record_options *options)
 {
 	char *run = options->all || !options->command ? NULL : vm_find();

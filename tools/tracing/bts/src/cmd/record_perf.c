@@ -72,7 +72,7 @@ struct perf_recording {
 
 /* --- Options -------------------------------------------------------------------------- */
 
-/* Reject options that perf does not support, or with which it assigns branches to wrong tasks. */
+/* Reject options that do not work with perf. */
 static int judge(const struct record_options *o)
 {
 	const char *what = NULL, *why = "perf cannot do this";
@@ -129,7 +129,7 @@ static void add_thread(struct perf_recording *rec, struct threads *all, pid_t ti
 	/* Without ptrace(), branches are recorded, but some may be attributed to the wrong task. */
 	if (t.stop == FOLLOW_REFUSED)
 		msg_warn("ptrace cannot follow task %d (%s), so branches of its children may be "
-			 "shown in the wrong task", tid, strerror(errno));
+			 "attributed to the wrong task", tid, strerror(errno));
 	all->list = mem_realloc(all->list, all->nr + 1, sizeof(t));
 	all->list[all->nr++] = t;
 }
@@ -190,7 +190,7 @@ static int add_threads(struct perf_recording *rec, pid_t pid)
 	return ret;
 }
 
-/* Let the stopped threads continue. If they end, this is recorded, so the file must be open. */
+/* Let the stopped threads continue. The end of a thread is recorded, so the file must be open. */
 static void let_threads_go(struct perf_recording *rec)
 {
 	for (size_t i = 0; i < rec->threads.nr; i++) {

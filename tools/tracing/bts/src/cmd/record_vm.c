@@ -320,7 +320,7 @@ static int copy_to_device(struct vm_recording *rec, const char *name)
 	return n ? -1 : 0;
 }
 
-/* If PATH exists, first rename it to PATH.old. Then move the new trace and its archive to PATH. */
+/* Rename an old PATH to PATH.old. Then move the trace to PATH, and its archive to PATH.archive. */
 static int move_trace(struct vm_recording *rec, const char *name, const char *path)
 {
 	char *old = mem_format("%s.old", path);

@@ -31,8 +31,8 @@ int recording_signals(bool children);
  */
 void recording_leave_archive(bool kept_old, const char *path);
 /*
- * Make the archive of a finished trace, with the files that @user may read. @code is the kernel's
- * code before the recording, or NULL. If the trace is not a regular file, make no archive.
+ * Make the archive of a finished trace. Leave out files that @user may not read. @code is the
+ * kernel's code before the recording, or NULL. If the trace is not a regular file, do nothing.
  */
 void recording_save_archive(const struct writer *w, const char *path,
 			    const struct kernel_code *code, const struct names *names,

@@ -9,9 +9,9 @@
  *	           121        25  fib-49   } // fib
  *
  * The counts of a function include its callees. These counts are printed in the function's last
- * line, because they are not final before the function ends. A function without callees is printed
- * as a single line. To find out whether a function has callees, delay its first line until the next
- * frame of any task begins or ends.
+ * line, because they are not final before the function ends. A function is printed as a single
+ * line if no other line comes between its first and its last line. So delay the first line until
+ * the function ends or another line must be printed.
  *
  * This file reads the trace only through libbts.h.
  */

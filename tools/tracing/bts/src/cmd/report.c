@@ -38,7 +38,7 @@ struct kept {
 
 /**
  * struct report - the state of the command
- * @tail:	the number of rows to keep, or 0
+ * @tail:	with --tail, the number of rows to keep; otherwise 0
  * @kept:	the last rows, where row number n is at index n % @tail
  */
 struct report {

@@ -161,7 +161,7 @@ static void fold_run(struct top *t, const struct step *s)
 	} else if (t->by == BY_LOOP) {
 		fold_loop(t, s);
 	} else {
-		/* If the step is in one function, add all instructions of the step in one go. */
+		/* If the whole step is in one function, add all its instructions at once. */
 		if (t->by != BY_LINE && !t->pipe.inlines && s->at_start.sym == s->at_from.sym)
 			place_entry(t, s->at_from.sym, s->at_from.addr)->insns +=
 				s->count * s->insns;
@@ -384,7 +384,7 @@ static int run(struct top *t, const struct options *options, const char *path)
 	return status ? status : closed;
 }
 
-/* On the terminal, replace the rows of the previous recording. */
+/* Clear the terminal, and print the rows of the recording in @path. */
 static int show_live(void *ctx, const char *path)
 {
 	struct top *t = ctx;

@@ -115,7 +115,7 @@ static void add_found(struct stretch *s, const struct found *list, size_t nr, ui
 	}
 }
 
-/* Add to the current stretch a pair whose differences were all found before. */
+/* Add a pair that was compared before, and its differences, to the current stretch. */
 static void known(void *ctx, const uint32_t nodes[2], uint64_t times, const struct found *list,
 		  size_t nr)
 {

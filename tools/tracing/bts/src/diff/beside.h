@@ -16,7 +16,7 @@
 #define DIFFERENCE_ITEMS 1000
 
 enum part_type {
-	PART_ENTER,		/* two calls, loops or iterations begin */
+	PART_ENTER,		/* a call, loop or iteration begins in both runs */
 	PART_LEAVE,
 	PART_STRETCH,
 	PART_DIFFERENCE,
@@ -45,7 +45,7 @@ struct stretch {
 };
 
 /**
- * struct apart - the items that one run executed at a difference of the runs
+ * struct apart - the items that one of the two runs executed at a difference
  * @nr:		number of items in @items, at most DIFFERENCE_ITEMS
  * @left_out:	number of items that are not in @items
  * @first:	the run's first branch at the difference, or NONE
@@ -79,7 +79,7 @@ struct part {
 };
 
 /**
- * struct beside - the parts of two runs
+ * struct beside - two runs, arranged as a list of parts
  * @rows:	maximum number of differences to show, or 0 for all
  * @open:	for each pair that is being compared, the index of the pair's PART_ENTER in @parts
  * @news:	number of PART_DIFFERENCE parts so far

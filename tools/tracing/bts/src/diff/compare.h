@@ -21,7 +21,7 @@ struct compared {
 /**
  * struct comparison - a comparison of two runs
  * @rows:	maximum number of differences to show for each pair of tasks, or 0 for all
- * @besides:	fill compared.beside for each pair of tasks
+ * @besides:	for each pair of tasks, arrange the two runs side by side in compared.beside
  */
 struct comparison {
 	struct grown		run[2];

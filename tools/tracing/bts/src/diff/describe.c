@@ -66,7 +66,7 @@ bool range_meets(const struct forest *f, const struct range *r, uint32_t tokens[
 	       elem_key(f, tokens[0]) == elem_key(f, tokens[1]);
 }
 
-/* Set d->place. Return the run (0 or 1) that took the branch at d->place, or 2 for both runs. */
+/* Set d->place. Return the run (0 or 1) that branched first, or 2 if both took the same branch. */
 static unsigned int set_place(struct find *s, struct difference *d)
 {
 	const struct token *t[2] = {};
@@ -87,7 +87,7 @@ static unsigned int set_place(struct find *s, struct difference *d)
 	if (t[0] && t[1] && t[0]->objects[1] == t[1]->objects[1] &&
 	    t[0]->from.addr == t[1]->from.addr)
 		return 2;
-	/* If the straight runs begin at different places, use the start of the one in run A. */
+	/* If the straight runs begin at different places, set d->place to the start of run A's. */
 	if (t[0] && t[1] && (t[0]->objects[0] != t[1]->objects[0] ||
 			     t[0]->start.addr != t[1]->start.addr)) {
 		d->place = t[0]->start;
@@ -233,7 +233,7 @@ static bool is_type(const struct forest *f, const struct item *item, enum node_t
 	return is_node(item->elem) && node_of(f, item->elem)->type == type;
 }
 
-/* Only the run @side repeats the loop. Return the number of iterations. */
+/* Count the iterations of a loop in run number @side. The other run does not repeat the loop. */
 static uint64_t times_in_range(const struct forest *f, const struct range *r, unsigned int side,
 			       uint32_t token)
 {
@@ -315,7 +315,7 @@ static uint32_t way_of(const struct find *s, const struct difference *d, unsigne
 	return t->from.addr == d->place.addr ? t->same : 0;
 }
 
-/* A difference repeats an earlier one if the place is the same, and so is each run's branch. */
+/* Differences are in one group if kind, function, place and each run's branch are the same. */
 static uint32_t *group_of(struct find *s, const struct difference *d)
 {
 	struct tally_key key = {

@@ -61,7 +61,7 @@ void describe_more(struct find *s, const struct range *r);
 void path_push(struct find *s, uint32_t function);
 /* Set @tokens to the first branches that differ. Return how many equal elements precede them. */
 uint64_t range_parts(const struct forest *f, const struct range *r, uint32_t tokens[2]);
-/* Set @tokens to each run's first branch after the range. Report whether the tokens are equal. */
+/* Set @tokens to each run's first branch after the range. Report whether the branches match. */
 bool range_meets(const struct forest *f, const struct range *r, uint32_t tokens[2]);
 
 #endif

@@ -3,9 +3,9 @@
  * Find all differences between two trees (tree.h describes the nodes).
  *
  *	nodes		equal nodes are skipped
- *	children	equal children of two nodes are aligned. Between the aligned children, calls
- *			to the same function, loops with the same first instruction, and iterations
- *			are paired
+ *	children	equal children of two nodes are aligned. Children between these are paired
+ *			if both are calls to the same function, loops with the same first
+ *			instruction, or iterations
  *	pairs		the two nodes of a pair are compared in the same way. The result is kept, so
  *			a pair that occurs a thousand times is compared only once
  *	others		all other items are differences
@@ -245,7 +245,7 @@ static void find_pair_once(struct find *s, const uint32_t nodes[2],
 	}
 }
 
-/* Compare two items that have the same shape(). */
+/* Compare two items, one of each run, whose keys are equal (see shape()). */
 static void pair_items(struct find *s, const struct range *r)
 {
 	struct item *a = r->items[0], *b = r->items[1];

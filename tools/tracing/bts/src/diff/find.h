@@ -17,7 +17,7 @@ enum difference_kind {
 
 #define PATH_MAX_NR	12
 
-/* A function, and the number of its calls or of its consecutive frames. */
+/* A function, and how often it was called or, in a path, the number of its successive frames. */
 struct called {
 	uint32_t	function;
 	uint64_t	times;
@@ -25,11 +25,11 @@ struct called {
 
 /**
  * struct side - what one run executes from a difference until the runs meet
- * @token:	the first branch that differs, or NONE if no branch follows
+ * @token:	the run's first branch that differs, or NONE if the run takes no further branch
  * @insns:	executed instructions
  * @branches:	taken branches
  * @calls:	called functions, as text, or NULL
- * @times:	number of iterations of the loop, or depth of the recursion
+ * @times:	for DIFF_LOOP, the number of iterations; for DIFF_RECURSION, the depth
  */
 struct side {
 	uint32_t	token;
@@ -45,7 +45,7 @@ struct side {
  * @path:	@function and its callers at the first occurrence, innermost first
  * @path_cut:	@path is not complete
  * @place:	the branch that differs
- * @place_addr:	the address of the branch in memory
+ * @place_addr:	the run-time address of @place
  * @meet:	if @meets is set, the next instruction that both runs execute
  * @times:	number of occurrences
  * @calls:	number of counted calls (is_counted()) in each run before the first occurrence
@@ -85,8 +85,8 @@ struct range;
 /**
  * struct find_ops - callbacks that receive all parts of two runs, in order
  * @equal:	receives an item that both runs repeat @times times
- * @enter:	begins the comparison of two nodes (calls, loops or iterations) that both runs
- *		repeat @times times
+ * @enter:	begins the comparison of two nodes (calls, loops or iterations), one from each run.
+ *		Each run repeats its node @times times
  * @leave:	ends the comparison that @enter began, and receives the differences inside the nodes
  * @known:	receives two nodes that were compared before, and the differences inside the nodes
  * @differ:	receives a range in which the runs differ

@@ -54,7 +54,7 @@ static uint64_t entry_of(const struct grown *g, const struct frame *f)
 	return s && s->at_start.sym == f->sym ? s->at_start.addr : 0;
 }
 
-/* Return the inlined call that contains the call of the frame's function, or NULL. */
+/* Return the inlined call whose code called the frame's function, or NULL. */
 static const struct inlined *caller_of(const struct grown *g, const struct frame *f)
 {
 	const struct place *site = &f->site;
@@ -128,7 +128,7 @@ static void leave(struct calls *c, struct frame *f)
 		if (fn->syscall && !c->closing)
 			t->call = node;
 	}
-	/* If a stub's body is not empty, the dynamic linker looked up a function for the stub. */
+	/* A stub with steps of its own called the dynamic linker to look up its function. */
 	if (fn->stub && s->nr) {
 		g->resolved++;
 		recall_break(&t->recall);
@@ -227,13 +227,13 @@ static bool is_noise(struct grown *g, struct calls *c, const struct step *s)
 		return true;
 	}
 	g->interrupts++;
-	/* An interrupt inside an interrupt handler does not cut the program's straight run. */
+	/* A nested interrupt must not replace the straight run that the outer interrupt has cut. */
 	if (!c->now.depth || !top_body(c)->silent)
 		cut_run(t, s);
 	return true;
 }
 
-/* Process a call, and store the call in the caller's body (see struct pending). */
+/* Follow a call. Note it in the caller's struct body, to remember its branches when it returns. */
 static void take_call(struct calls *c, struct step *s)
 {
 	struct track *t = c->node;
@@ -273,7 +273,7 @@ static bool can_recall(struct grown *g, struct calls *c, const struct step *s)
 	return g->remembers && s->priv && !b->silent && !b->hidden;
 }
 
-/* Process a branch that leaves a function. The straight run before it began in this function. */
+/* Process a branch that leaves the function in which the step's straight run began. */
 static void leave_function(struct grown *g, struct calls *c, struct step *s)
 {
 	struct track *t = c->node;
@@ -320,7 +320,7 @@ static void take(struct grown *g, struct calls *c, struct step *s)
 
 static void feed(struct grown *g, struct calls *c, struct step *s);
 
-/* Stop recalling a call that turns out to be new, and process its branches one by one. */
+/* Stop recalling the call, and process its branches one by one. */
 static void take_again(struct grown *g, struct calls *c)
 {
 	struct track *t = c->node;
@@ -379,7 +379,7 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 	return 0;
 }
 
-/* Stop recalling an unfinished call, and process the branches that the call has taken. */
+/* Stop recalling a call that has not returned yet, and process its branches so far. */
 static void end_recall(struct grown *g, struct calls *c)
 {
 	struct track *t = c->node;

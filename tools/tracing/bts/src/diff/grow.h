@@ -22,7 +22,7 @@
  * @branches:	branches of the task, including branches that are not compared
  * @lost:	number of losses and gaps
  * @call:	in a kernel forest, the node of the last completed system call, or 0
- * @calls:	the stacks of the task
+ * @calls:	the task's call stacks
  */
 struct track {
 	int		pid;

@@ -93,7 +93,7 @@ static void open_node(struct cursor *c, uint32_t elem)
 	c->open[c->nr_open++] = new;
 }
 
-/* Return the next element, which may be a node, or NONE at the end. */
+/* Return the next element (a token or a node), or NONE at the end. */
 static uint32_t next_elem(struct cursor *c)
 {
 	while (c->nr_open) {

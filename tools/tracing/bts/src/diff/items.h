@@ -9,14 +9,14 @@
 
 #include "tree.h"
 
-/* An element, and the number of its repetitions. */
+/* An element that occurs @count times in succession. */
 struct item {
 	uint32_t	elem;
 	uint64_t	count;
 };
 
 /**
- * struct rest - the items after a place
+ * struct rest - the items after a place in a tree
  * @items:	the first @nr items
  * @up:		the items after @items, or NULL
  */
@@ -30,7 +30,7 @@ struct rest {
 struct cursor {
 	const struct forest	*forest;
 	struct rest		rest;
-	uint64_t		used;		/* number of times the first item was returned */
+	uint64_t		used;		/* repetitions of rest.items[0] already returned */
 	struct open_node	*open;
 	size_t			nr_open;
 	size_t			room;
@@ -45,7 +45,7 @@ struct item *items_expand(const struct forest *f, const struct item *items, size
 void cursor_init(struct cursor *c, const struct forest *f, const struct rest *rest);
 /* Return the next branch, or NONE at the end of the task. */
 uint32_t cursor_next(struct cursor *c);
-/* Skip and count equal elements. Set each token to its run's next branch, or NONE at the end. */
+/* Skip and count equal elements. Set each token to the next branch, or NONE at the task's end. */
 void cursors_part(struct cursor *a, struct cursor *b, uint32_t *token_a, uint32_t *token_b,
 		  uint64_t *same);
 void cursor_free(struct cursor *c);

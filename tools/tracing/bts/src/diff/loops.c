@@ -7,7 +7,7 @@
  * A loop begins at a backward jump to an instruction that was already executed in the current call
  * or, inside another loop, in the current iteration of that loop. The node LOOP contains only the
  * iterations between the first and the last iteration. The first and the last iteration stay
- * outside the node, so they can be matched with the elements of a loop that ran only once.
+ * outside the node, so they can be matched with the elements of a loop with one iteration.
  *
  * Many compiled loops are entered by a forward jump to their condition. Therefore, a loop also
  * begins when a straight run reaches the target of an earlier forward jump. A backward jump to an
@@ -269,7 +269,7 @@ void body_end(struct forest *f, struct body *b)
 		close_level(f, b);
 }
 
-/* Free a long sequence instead of reusing its memory: there may be thousands of bodies. */
+/* Do not keep the memory of a long sequence, because thousands of bodies may be kept for reuse. */
 static void trim(struct seq *s)
 {
 	if (s->room <= ROOM_KEPT)

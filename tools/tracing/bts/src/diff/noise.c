@@ -7,9 +7,9 @@
  *	the kernel		a system call counts as one branch
  *	lazy binding		at the first call of a library function, the dynamic linker looks up
  *				the function; the call is compared, but not the linker's branches
- *	functions below		some functions of the C library depend on addresses, the clock or
- *				other threads. Calls of these functions are compared, but not the
- *				branches inside. If a different result matters, it shows in the
+ *	some library functions	depend on addresses, the clock or other threads; see noise_of().
+ *				Calls of these functions are compared, but not the branches
+ *				inside. If a different result matters, it shows in the
  *				caller's branches
  */
 #include <fnmatch.h>

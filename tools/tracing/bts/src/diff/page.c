@@ -150,7 +150,7 @@ static void put_table(struct page_task *t)
 	fputs("</table>\n", t->p->out);
 }
 
-/* Return the straight run up to the difference if it begins at the same place in both runs. */
+/* Return the straight run up to the difference, or NULL if its start differs between the runs. */
 static const struct token *common_run(const struct page *p, const struct part *part,
 				      const struct difference *d)
 {
@@ -179,7 +179,7 @@ static struct place after_place(const struct difference *d)
 }
 
 /*
- * If the two runs meet inside a straight run of @side, write the code up to this place. Begin at
+ * If A and B meet again inside a straight run of @side, write the code up to this place. Begin at
  * @begin or, if @begin is NULL, at the start of the straight run.
  */
 static void put_last_run(struct page_task *t, struct rows *r, const struct part *part,
@@ -196,8 +196,8 @@ static void put_last_run(struct page_task *t, struct rows *r, const struct part 
 }
 
 /*
- * Write the code of a run at a difference. If @common is set, omit the code up to the branch that
- * differs, because both runs executed this code.
+ * Write the code that run @side executed at the difference @d. If @common is set, omit the code up
+ * to the branch that differs, because both runs executed this code.
  */
 static void put_side(struct page_task *t, const struct part *part, const struct difference *d,
 		     unsigned int side, bool common)

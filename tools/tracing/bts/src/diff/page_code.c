@@ -3,8 +3,8 @@
  * Write the code that a run executes, with a row for each source line. Calls and loops can be
  * unfolded.
  *
- * Consecutive instructions without a source line share one row, which shows their number. If a
- * source file cannot be read, the rows of this file contain only line numbers.
+ * Consecutive instructions without a source line share one row, which shows how many there are.
+ * If a source file cannot be read, the rows of this file contain only line numbers.
  */
 #include <string.h>
 

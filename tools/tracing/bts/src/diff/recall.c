@@ -2,14 +2,14 @@
 /*
  * Remember the branches of whole calls.
  *
- * Most calls repeat an earlier call branch by branch. So a new call is recalled: its branches are
- * not processed, but compared with those of the remembered calls from the same call instruction. If
- * the new call repeats an earlier call up to its end and returns to its caller, the earlier call's
- * tree is used again. Otherwise, grow.c processes the new call's branches one by one.
+ * Most calls repeat an earlier call branch by branch. So bts tries to recall a new call: its
+ * branches are not processed, but compared with those of the remembered calls from the same call
+ * instruction. If the new call repeats an earlier call up to its end and returns to its caller, the
+ * earlier call's tree is used again. Otherwise, grow.c processes each branch of the new call.
  *
  * The remembered calls from a call instruction form a tree of states. A state stands for a branch,
- * and its children stand for the branches that have followed this branch. If too few calls from an
- * instruction repeat an earlier call, the next calls from this instruction are not compared.
+ * and its children stand for the branches that have followed this branch. If most calls from an
+ * instruction repeat no earlier call, the next REST calls from this instruction are not compared.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@
 #define REST		4096
 
 /**
- * struct state - a branch in a remembered call
+ * struct state - a tree node that stands for a branch in remembered calls
  * @child:	the first child, or 0
  * @sibling:	the next child of the same parent, or 0
  * @result:	for the last branch of a call, the index of the call's result, plus 1; otherwise 0
@@ -280,7 +280,7 @@ void recall_fail(struct recall *r)
 {
 	r->site = 0;
 	r->nr_log = r->begin;
-	/* If the log was emptied during the call, @base is now greater than @nr_log. */
+	/* If the log was emptied during the call, @base is greater than @begin, so lower it. */
 	if (r->base > r->begin)
 		r->base = r->begin;
 }

@@ -23,7 +23,7 @@
  * @log:	tokens of the latest branches, with room for @log_room tokens
  * @nr_log:	number of branches logged so far, including branches that were dropped
  * @base:	number of branches that were logged before the first branch in @log
- * @broken:	number of a branch; calls that began before this branch are not remembered
+ * @broken:	calls that began before the branch with this number are not remembered
  * @site:	index of the call's struct site, plus 1, or 0 if no call is being recalled
  * @state:	the state of the latest branch of the call that is being recalled
  * @ret:	the return address
@@ -46,7 +46,7 @@ struct recall {
 };
 
 /**
- * struct pending - a call that has not returned; it belongs to the struct body of its caller
+ * struct pending - a call that has not returned; stored in the struct body of its caller
  * @token:	the call, or NONE
  * @begin:	index of the call's first branch in the log
  * @ret:	the return address
@@ -71,7 +71,7 @@ struct recalled {
 	uint32_t	noise[NOISE_KINDS];
 };
 
-/* Make room in the log. If the log has its maximum size, drop all branches in the log. */
+/* Make room in the log. If the log has reached its maximum size, drop all its branches. */
 void recall_more_log(struct recall *r);
 
 /* Add a branch to the log. */
@@ -82,7 +82,7 @@ static inline void recall_log(struct recall *r, uint32_t token)
 	r->log[r->nr_log++ - r->base] = token;
 }
 
-/* Exclude the calls in progress from memory. Called for events that the log cannot contain. */
+/* Do not remember the calls in progress. Called for events that the log cannot contain. */
 static inline void recall_break(struct recall *r)
 {
 	r->broken = r->nr_log;
@@ -90,7 +90,7 @@ static inline void recall_break(struct recall *r)
 
 /* Remember the call @p, which has just returned. */
 void recall_learn(struct forest *f, struct recall *r, const struct pending *p);
-/* Begin to recall @call. Return false if calls from its call instruction are not compared now. */
+/* Begin to recall @call. Return false if @call is not compared with remembered calls. */
 bool recall_begin(struct forest *f, struct recall *r, struct step *call);
 /*
  * If a remembered call continues with the branch of @s, log the branch and return true. If the
@@ -99,7 +99,7 @@ bool recall_begin(struct forest *f, struct recall *r, struct step *call);
 bool recall_step(struct forest *f, struct recall *r, struct step *s,
 		 const struct recalled **done);
 
-/* Stop recalling a call that turns out to be new, and remove its branches from the log. */
+/* Stop recalling the call, and remove its branches from the log. */
 void recall_fail(struct recall *r);
 void recall_free(struct recall *r);
 

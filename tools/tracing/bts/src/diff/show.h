@@ -20,7 +20,7 @@ struct route {
 	bool	begun;
 };
 
-/* route.c: write the names of the inlined functions around the call, and then the name of @fn. */
+/* route.c: write the names of the inlined functions that contain the call to @fn, then @fn's. */
 void route_function(struct route *r, const struct function *fn);
 /* route.c: if f->inlines is set, write the names of the functions inlined at @place. */
 void route_place(struct route *r, const struct forest *f, const struct place *place);
@@ -47,7 +47,7 @@ void side_text(char *buffer, size_t size, const struct comparison *c,
 	       const struct difference *d, unsigned int side);
 /* Write "main+0x12 (main.c:4): the loop runs once in A, 2 times in B". */
 void difference_text(char *buffer, size_t size, const struct difference *d);
-/* Write "they meet at main+0x1f (main.c:6)". */
+/* Write where the runs meet again ("they meet at main+0x1f (main.c:6)"), or that they do not. */
 void meet_text(char *buffer, size_t size, const struct difference *d);
 void show_text(const struct comparison *c, FILE *out);
 

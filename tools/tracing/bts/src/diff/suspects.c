@@ -9,8 +9,8 @@
  * more passing runs.
  *
  * If scores are equal, branches of the program are shown before branches of the C and C++
- * libraries. A program that reports a failure executes much code of these libraries, but this code
- * is not the cause.
+ * libraries. To report a failure, a program executes a lot of code in these libraries, but this
+ * code is not the cause of the failure.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ static struct suspect *suspect_of(struct suspects *s, uint32_t place)
 	return &s->list[place];
 }
 
-/* Count this run for an outcome. Return NULL if the run was already counted for this outcome. */
+/* Record that the outcome @place occurs in this run. Return NULL if this was recorded before. */
 static struct suspect *count(struct reading *r, uint32_t place)
 {
 	struct suspect *x = suspect_of(r->all, place);

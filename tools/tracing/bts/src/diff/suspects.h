@@ -39,8 +39,8 @@ struct suspect {
  * @closed:	the combined status of the traces that are already closed
  * @list:	outcomes, indexed by their number in @forest
  * @placed:	number of outcomes in @list whose places are known
- * @ranked:	outcomes that occur in failed runs but not in all runs, highest score first; among
- *		equal scores, outcomes with @runtime are last
+ * @ranked:	outcomes that occur in a failed run, but not in every run; highest score first;
+ *		among equal scores, those with @runtime set are last
  */
 struct suspects {
 	struct forest	forest;

@@ -30,7 +30,7 @@ static void *grown(void *list, size_t *room, size_t wanted, size_t size)
 	return mem_realloc(list, *room, size);
 }
 
-/* Return the object's number (1, 2 ...). Objects with the same name in several runs share it. */
+/* Return the object's number (1, 2 ...), which is the same for equal names in all runs. */
 static uint32_t object_number(struct forest *f, struct object *o)
 {
 	uint32_t i = 0;

@@ -3,7 +3,7 @@
  * Build the call trees of several runs. Equal subtrees are stored once.
  *
  * An element of a sequence is the number of a token or, if NODE_BIT is set, the number of a node. A
- * token is a straight run and the branch at its end. The types of nodes are:
+ * token is a straight run (consecutive instructions) and the branch at its end. Types of nodes:
  *
  *	TASK	the outermost calls of a task
  *	CALL	the branches, calls and loops of a function
@@ -32,8 +32,8 @@ struct inlined;
  * struct token - a straight run and the branch at its end
  * @same:	a number that is the same for equal branches, even if the straight runs before the
  *		branches differ
- * @header:	for a backward jump within a function, the number of its target; otherwise 0
- * @entry:	for a forward jump that may enter a loop, the number of its target; otherwise 0
+ * @header:	identifies the target of a backward jump within a function; otherwise 0
+ * @entry:	identifies the target of a forward jump that may enter a loop; otherwise 0
  * @objects:	numbers of the objects of @start, @from and @to
  * @insns:	number of instructions in the straight run, including the branch
  * @site:	for a call, 1 + the index of its struct site (recall.c); 0 if there is none
@@ -88,7 +88,7 @@ struct node {
 /**
  * struct function - a function, or code without a symbol
  * @within:	with --inline, the inlined call whose code calls the function, or NULL
- * @base:	the index of the same function without @within
+ * @base:	the index of the function's entry whose @within is NULL
  * @noise:	the reason (NOISE_*) not to compare the branches in calls of the function, or 0
  * @stub:	a stub in the PLT, which is not compared
  * @runtime:	part of the C library, the C++ library or the dynamic linker
@@ -118,7 +118,7 @@ struct memory;
  * @steps:	maps each step to the number of its token
  * @names:	maps each function to its number
  * @objects:	names of objects
- * @entries:	indexed by the number of a place: whether a forward jump leads to the place
+ * @entries:	for each place, by its number: whether a forward jump leads there
  * @memory:	the calls that recall.c remembers, or NULL
  * @all:	compare everything
  * @kernel:	compare only the branches in the kernel, except those in interrupts

@@ -7,7 +7,7 @@
  * An edge is a taken branch. If a conditional jump was not taken, the step to the next instruction
  * is also an edge. BTS does not record predictions, so the number of mispredictions is 0. BOLT uses
  * only edges inside a file, so edges between files are left out. Edges that begin or end in the
- * kernel, in a PLT stub, in code without symbols, or in code outside of files are also left out.
+ * kernel, in a PLT stub, or in code that has no symbol or is not in a file are also left out.
  * The counts of edges with equal names and offsets are added up.
  */
 #include <stdlib.h>

@@ -126,7 +126,7 @@ static int by_line(const void *left, const void *right)
 	if (!order && l->key.b != r->key.b)
 		order = strcmp(l->key.b, r->key.b);
 	order = order ? order : by_number(l->key.a_addr, r->key.a_addr);
-	/* The keys are pointers, so a line has several sums if its file's name has copies. */
+	/* The keys are pointers, so a line has a sum for each stored copy of its file's name. */
 	order = order ? order : by_number(l->insns, r->insns);
 	return order ? order : by_number(l->branches, r->branches);
 }
@@ -149,7 +149,7 @@ static void print_sym(FILE *out, const char *prefix, const struct sym *sym)
 		*prefix ? "cfi" : "fl", file, prefix, sym->name);
 }
 
-/* If the following lines are in another file (@next), print that file's name. */
+/* If the next lines of the output describe code in another source file (@next), print its name. */
 static void change_file(FILE *out, const char **file, const char *next)
 {
 	if (strcmp(*file, next))

@@ -39,8 +39,8 @@ struct build;
  * @paths:	the names of the @nr_paths traces
  * @nr_traces:	the number of traces that were opened, including the current one
  * @bills:	collects the summaries of the traces
- * @sums:	the sums over all traces, in the format's own type
- * @builds:	the files whose branches have been added
+ * @sums:	the sums over all traces; each format defines their type
+ * @builds:	the builds of the files whose branches have been added to @sums
  * @by_branches: count branches, not instructions
  */
 struct dump {
@@ -58,11 +58,11 @@ struct dump {
 };
 
 /*
- * builds.c: remember which build of the file @o is. Call this before adding branches in @o to the
+ * builds.c: remember which build of its file @o is. Call this before adding branches in @o to the
  * sums. If branches in another build of the file were added before, print a message and return
  * false, because the addresses in the two builds differ. Without --dso, one trace may contain
  * several builds of a file, for example if the file was rebuilt during the recording. If @o is the
- * kernel, o->debug_path must be the vmlinux.
+ * kernel, o->debug_path must be the path of the vmlinux.
  */
 bool dump_same_build(struct dump *d, const struct object *o);
 void dump_free_builds(struct dump *d);

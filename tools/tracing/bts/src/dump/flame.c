@@ -144,7 +144,7 @@ static void put_box(const struct flame *f, const struct box *b)
 	fputs(b->node->sym ? "): " : ": ", out);
 	put_cost(f, b->node->total);
 	fprintf(out, ", %.2f%%</title>", 100.0 * b->node->total / f->total);
-	/* Write three decimals, because the script magnifies narrow boxes. */
+	/* Write three decimal places, because the script magnifies narrow boxes. */
 	fprintf(out, "<rect x=\"%.3f\" y=\"%u\" width=\"%.3f\" height=\"%d\" fill=\"", b->x, y,
 		b->width, ROW - 1);
 	put_colour(out, b->node);

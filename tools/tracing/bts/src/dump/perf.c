@@ -168,7 +168,7 @@ static void flush(struct perf_dump *p)
 	struct auxtrace a = {
 		.header = { .type = RECORD_AUXTRACE, .size = sizeof(a) },
 		.size = (p->nr_chunk + 1) * sizeof(*p->chunk),
-		/* Add 1, so that perf sorts this record after COMM records at p->began. */
+		/* Add 1, so that perf sorts this record after COMM records of the same time. */
 		.reference = p->began + 1, .cpu = -1,
 	};
 
@@ -314,7 +314,7 @@ static void describe(struct perf_dump *p, struct task *t, uint64_t ts, uint64_t 
 	put_map(p, t, ts, o, &map);
 }
 
-/* Return the mark (in step.priv) of steps whose mappings are written for the process of @t. */
+/* Return the value of step.priv if the step's mappings were written for the process of @t. */
 static uintptr_t described(const struct perf_dump *p, const struct task *t)
 {
 	return (uint64_t)p->generation << 32 | ((uint32_t)t->tgid + 1);
@@ -340,7 +340,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 	};
 	if (!comm_known(t))
 		put_comm(p, t, ts);
-	/* If the step has the mark, its mappings are written, and no later mapping covers them. */
+	/* Write the step's mappings, unless s->priv shows that they are written and still valid. */
 	if ((uintptr_t)s->priv != described(p, t)) {
 		describe(p, t, ts, r.from, &s->at_from);
 		describe(p, t, ts, r.to, &s->at_to);

@@ -9,7 +9,7 @@
  *	track_event	{ type, track, name as a number, instructions and branches }
  *
  * Each task has a track. If a task has several stacks, each stack after the first has its own track
- * below the task's track. The first packet that contains a name assigns a number to the name.
+ * below the task's track. Each function and file gets a number in the first packet that names it.
  */
 #include <string.h>
 
@@ -62,7 +62,7 @@ struct message {
 enum { INSTRUCTIONS = 1, BRANCHES };
 
 struct perfetto {
-	uint64_t	names;		/* the number of names so far */
+	uint64_t	names;		/* the number of names written so far */
 	bool		begun;
 };
 

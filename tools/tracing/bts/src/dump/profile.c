@@ -30,7 +30,7 @@
 #define OUTSIDE	UINT64_MAX
 
 /**
- * struct profile - the sums of all traces
+ * struct profile - counts, summed over all traces
  * @dump:	the format, and the current trace
  * @segments:	the @nr_segments segments of code in the file
  * @object:	the object that describes the profiled file in the current trace

@@ -12,11 +12,11 @@
 
 /**
  * struct stacks_node - a function on a stack; @parent is the function's caller on this stack
- * @comm:	for a child of the root, the name of the tasks (@sym is NULL); for any other node,
- *		NULL
+ * @comm:	if the node is a child of the root, the task name that it stands for (@sym is then
+ *		NULL); otherwise NULL
  * @insns:	number of instructions that the function itself executed
  * @branches:	number of branches that the function itself took
- * @total:	number of instructions or branches, including all callees (see stacks_read())
+ * @total:	the sum of stacks_count() of this node and of all nodes below it
  */
 struct stacks_node {
 	struct sym		*sym;

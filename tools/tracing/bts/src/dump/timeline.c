@@ -17,7 +17,7 @@
  * The clock of a task
  * @now: the next unused time
  * @insns: number of instructions that the task had executed when @now was computed
- * @stack: the newest stack that was passed to timeline.stack()
+ * @stack: the number of the stack that was last passed to timeline.stack()
  */
 struct clock {
 	uint64_t	now;

@@ -15,11 +15,11 @@
  * struct timeline - a dump of calls over time
  * @text:	the output; if a write fails, the dump ends
  * @begin:	time of the first branch in nanoseconds; the callbacks' times are relative to @begin
- * @enter:	called for the beginning of each call (at f->ts), or NULL
- * @leave:	called for the end of each call
+ * @enter:	called when a call begins, with the time in f->ts; may be NULL
+ * @leave:	called when a call ends
  * @mark:	called when the stack is guessed, and for each row of a task except mappings
  * @stack:	called when a task continues on a new stack
- * @task:	called for each task, at the end
+ * @task:	called for each task after the trace was read
  * @ctx:	data of the format
  */
 struct timeline {

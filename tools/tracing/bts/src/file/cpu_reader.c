@@ -159,9 +159,9 @@ static void cut_off(struct decode *d)
 
 /*
  * If branches are missing before the entry, report the loss. Then set d->seq to the next expected
- * sequence number. Ignore the page header's number of lost entries, because it counts a pack as
- * one entry. If the entry has no sequence number, the size of the loss stays unknown. In that case,
- * mark d->seq as unknown, so that the loss is not reported again at the next pack.
+ * sequence number. Ignore the page header's number of lost entries, because a whole pack is
+ * only one entry. If the entry has no sequence number, the size of the loss stays unknown. In that
+ * case, mark d->seq as unknown, so that the loss is not reported again at the next pack.
  */
 static void in_sequence(struct decode *d, const struct ring_entry *e,
 			const struct format_field *field, uint64_t nr)
@@ -477,7 +477,7 @@ static const uint8_t *next_page(struct decode *d)
 	if (pages->lost)
 		missing(d, 0, LOSS_DAMAGED);
 	pages->lost = false;
-	/* The unreadable pages may reach into the wanted time range, so do not drop the loss. */
+	/* The unreadable pages may contain entries in the time range, so do not drop the loss. */
 	if (!p && d->missing && d->ts < d->r->dat->time_from)
 		d->ts = d->r->dat->time_from;
 	return p;

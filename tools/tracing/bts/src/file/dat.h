@@ -33,7 +33,7 @@ struct dat_cpu {
 	uint32_t	nr_times;
 };
 
-/* Report whether the instance is the one for the mappings of a flight recorder (DAT_MAPS). */
+/* Report whether the pages are from the instance for a flight recorder's mappings (DAT_MAPS). */
 bool dat_cpu_is_maps(const struct dat_cpu *cpu);
 
 struct dat {
@@ -63,7 +63,7 @@ struct dat {
 	/* The wanted time range, including both ends. Earlier mapping rows are read, too. */
 	uint64_t	time_from;
 	uint64_t	time_to;
-	/* The text from the first call of dat_damage(). Protected by @lock. */
+	/* The first damage that dat_damage() reported, or NULL. Protected by @lock. */
 	char		*error;
 	pthread_mutex_t	lock;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Read and decompress bytes of a trace.dat file. Parse the bytes with a cursor that never reads
- * beyond its buffer. Store a description of the first damage.
+ * beyond its buffer. Store a description of the first error.
  */
 #include <errno.h>
 #include <pthread.h>

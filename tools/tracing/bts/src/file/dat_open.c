@@ -79,7 +79,8 @@ static uint64_t dat_header(struct dat *dat, struct error *e)
 	if ((dat->version != 6 && dat->version != 7) || flags[0] || flags[1] != 8 ||
 	    dat->page_size < 4096 || dat->page_size > DAT_PAGE_MAX) {
 		error_set(e, EOPNOTSUPP, "read", dat->path,
-			  "offset 0xa: not from a 64-bit x86 machine, or unknown version (%u)",
+			  "offset 0xa: the file is not from a 64-bit x86 machine, "
+			  "or its version (%u) is unknown",
 			  dat->version);
 		return 0;
 	}

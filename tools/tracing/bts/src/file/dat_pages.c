@@ -11,8 +11,8 @@
  * If a chunk cannot be decompressed, the iterator skips the chunk. If the next chunk or page cannot
  * be found, the iterator skips the rest of the CPU's data.
  *
- * Each iterator belongs to one thread. All iterators share the file descriptor, because pread()
- * does not use the descriptor's offset.
+ * Each iterator belongs to one thread. All iterators can share the file descriptor, because
+ * pread() does not use the descriptor's offset.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +116,7 @@ static bool chunk_sizes(struct dat_pages *p, uint32_t *sizes)
 	if (!sizes[0] || !sizes[1] || sizes[0] > CHUNK_MAX || sizes[1] > CHUNK_MAX ||
 	    sizes[0] > p->dat->size - p->at) {
 		dat_damage(p->dat, p->at,
-			   "invalid chunk sizes (%u bytes, stored in %u) for CPU %d", sizes[1],
+			   "invalid chunk sizes (%u bytes, %u compressed) for CPU %d", sizes[1],
 			   sizes[0], p->cpu->cpu);
 		p->lost = true;
 		return false;
@@ -159,7 +159,7 @@ const uint8_t *dat_pages_next(struct dat_pages *p)
 	uint32_t size = p->cpu->page_size;
 	const uint8_t *page;
 
-	/* If the page size is invalid (perhaps 0), dat_pages_open() has skipped all data. */
+	/* An invalid size, even 0, does no harm: dat_pages_open() has then skipped all data. */
 	while (!p->pages_size || p->next + size > p->pages_size) {
 		if (p->next < p->pages_size) {
 			dat_damage(p->dat, p->page_offset + p->next,

@@ -47,7 +47,7 @@ void dat_index(struct dat *dat);
 
 /*
  * dat_v7.c, dat_v6.c: read the part of the file that follows the header and begins at @offset. If
- * the file is damaged, report the damage in @dat and keep the intact parts.
+ * the file is damaged, call dat_damage(), and keep the intact parts.
  */
 void dat_read_v7(struct dat *dat, uint64_t offset);
 void dat_read_v6(struct dat *dat, uint64_t offset);

@@ -4,7 +4,7 @@
  *
  *	header | section | section | ...	section: id, flags, size, bytes
  *
- * The options contain the offset of each section, and the last options are at the end of the file.
+ * Option sections contain the offsets of the other sections. The last one is at the end of a file.
  * This reader ignores these offsets and reads the sections in file order, so that it can also read
  * a truncated file. Each data section has a BUFFER option with the file offset of each CPU's pages.
  * If this option is missing, dat_salvage() searches the data section for the pages.

@@ -100,7 +100,7 @@ void queue_end(struct queue *q);
 /* The pipeline gets the oldest batch (NULL after the last batch), and releases it after use. */
 struct batch *queue_peek(struct queue *q);
 void queue_next(struct queue *q);
-/* The pipeline asks the thread to stop. */
+/* The pipeline wants no more batches, so queue_reserve() returns NULL from now on. */
 void queue_stop(struct queue *q);
 
 #endif

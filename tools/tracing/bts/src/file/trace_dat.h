@@ -31,14 +31,14 @@ enum {
 	DAT_SECTION_PRINTK	= 20,
 	DAT_SECTION_CMDLINES	= 21,
 	/*
-	 * Lines "key: value" about the user, date, machine and counters. Only bts writes this
-	 * section, and other programs skip it.
+	 * Lines of the form "key: value", about the user, date, machine and counters. Only bts
+	 * writes this section, and other programs skip it.
 	 */
 	DAT_SECTION_BTS		= 0x4254,
 	/*
-	 * The index, which only bts writes. For each CPU, the index contains the CPU's number and
-	 * the number of its chunks (32 bits each), and then 64 bits for each chunk: the time of the
-	 * chunk's first page and the flag DAT_INDEX_MAPS.
+	 * The index, which only bts writes. For each CPU, the index contains two 32-bit numbers,
+	 * the CPU's number and the number of its chunks. A 64-bit number for each of these chunks
+	 * follows: the time of the chunk's first page, combined with the flag DAT_INDEX_MAPS.
 	 */
 	DAT_SECTION_INDEX	= 0x4255,
 };

@@ -7,17 +7,17 @@
  *			setjmp(). If several live frames have made this call, guess the innermost
  *			one to which no longjmp() has led yet. (Error handlers are nested, so each
  *			longjmp() leads further out.) If such frames are on several stacks, guess
- *			the current stack. But if the frame on that stack calls longjmp() itself,
+ *			the current stack. But if the frame there is also the caller of longjmp(),
  *			guess another stack, because coroutines may switch stacks with longjmp()
  *	exception	leads to a landing pad. The table of call sites (lsda.c) shows which calls
  *			have this pad. Choose the innermost frame that is in such a call
  *	stack switch	leads to a return address on a stack that the task has left. If several
- *			stacks contain this address, guess the stack on which a return to the
- *			address ends the fewest frames. If stacks tie, guess the one that the task
+ *			stacks contain this address, guess the stack on which a return to it
+ *			would end the fewest frames. If stacks tie, guess the one that the task
  *			left longest ago, because schedulers are often fair. If a later ret
  *			disproves the guess, correct() replaces the wrongly removed frames. A new
- *			stack begins if a function that switches stacks (roles.c) branches to an
- *			unknown frame, or if a ret leads to the start of a function
+ *			stack begins if a function that switches stacks (roles.c) branches to a
+ *			place where no frame continues, or if a ret leads to the start of a function
  */
 #include <stdlib.h>
 #include <string.h>
@@ -133,8 +133,8 @@ static bool land_at_pad(struct calls *c, const struct step *s)
 }
 
 /*
- * Return the number of frames inside the innermost frame that returns to @to, or -1 if no frame
- * returns to @to.
+ * Search the SEARCH_MAX innermost frames for a frame that returns to @to. Return the number of
+ * frames inside this frame, or -1 if there is no such frame.
  */
 static int64_t distance(const struct stack *other, uint64_t to)
 {
@@ -149,9 +149,9 @@ static int64_t distance(const struct stack *other, uint64_t to)
 
 /*
  * Several stacks contained the same return address, so the current stack was only a guess. Now a
- * ret shows that the task is really on stack @index. So the @way innermost frames of stack @index
- * have ended, but frames of the current stack were removed instead. To correct this, move these
- * @way frames to the current stack.
+ * ret shows that the task is really on stack @index. So the innermost frames of stack @index have
+ * ended (@way frames), but frames of the current stack were removed instead. To correct this, move
+ * these @way frames to the current stack.
  */
 static void correct(struct calls *c, uint32_t index, uint32_t way)
 {
@@ -160,7 +160,7 @@ static void correct(struct calls *c, uint32_t index, uint32_t way)
 
 	if (!c->now.doubtful || calls_real(c)->sym != right->frames[depth - 1].sym)
 		return;
-	/* Remove the innermost inlined frames, because the task ran their code on stack @index. */
+	/* Remove the current stack's innermost inlined frames: their code ran on stack @index. */
 	pop_to(c, calls_depth(c));
 	move_frames(c, index, depth);
 }

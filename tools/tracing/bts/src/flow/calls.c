@@ -3,7 +3,7 @@
  * Follow calls and returns. The branches change the stack in these ways:
  *
  *	call		adds a frame, whose return address is the address after the call
- *	ret		ends the frame that returns to the target, and all frames inside this frame
+ *	ret		ends the frame whose return address is the target, and all frames inside it
  *	jump		A jump to another function (a tail call) adds a frame, with the same return
  *			address as the function that jumps. If the current chain of tail calls
  *			already contains a frame of the target function, the jump ends the frames
@@ -11,7 +11,7 @@
  *			changes nothing. An indirect jump, or a ret that matches no frame, may be
  *			longjmp(), an exception, or a stack switch (see arrive.c)
  *	syscall, interrupt	adds a frame, which ends when the kernel returns. If the kernel
- *			returns to the start of a function instead of the interrupted code, this
+ *			returns to the start of a function instead of to the interrupted code, this
  *			function is a signal handler, and a frame is added for it. If a program was
  *			mapped during the system call, the system call was exec(), so all stacks end
  *	rt_sigreturn	ends the innermost handler. The program may continue at any address,
@@ -230,7 +230,7 @@ static void do_entry(struct calls *c, const struct step *s, enum frame_kind kind
 		c->exec = false;
 }
 
-/* To restart a system call, the kernel returns to @ret - 2, the system call instruction. */
+/* To restart a system call, the kernel returns to the system call instruction, at f->ret - 2. */
 static bool resumes_at(const struct frame *f, uint64_t to)
 {
 	return returns_to(f, to) || (f->kind == FRAME_SYSCALL && to == f->ret - 2) ||
@@ -250,9 +250,9 @@ static int64_t find_handler(const struct calls *c, uint64_t to)
 }
 
 /*
- * Handle a return from the kernel that does not lead to the interrupted code. The kernel may have
- * started a signal handler, ended a handler without rt_sigreturn(), or continued at an address that
- * the kernel (for uprobes or rseq) or a debugger has chosen.
+ * Handle a return from the kernel that does not lead to the interrupted code. It may lead to a
+ * signal handler, to code that a signal handler has interrupted (even without rt_sigreturn()), or
+ * to an address that the kernel (for uprobes or rseq) or a debugger has chosen.
  */
 static void do_elsewhere(struct calls *c, const struct step *s, const struct frame *entry)
 {
@@ -309,7 +309,7 @@ static uint32_t user_depth(const struct calls *c)
 	return i;
 }
 
-/* Return the depth of the stack just after its innermost entry from user space, or 0 if none. */
+/* Return the stack's depth just after the innermost kernel entry from user space, or 0 if none. */
 static uint32_t entry_depth(const struct calls *c)
 {
 	uint32_t i = c->now.depth;
@@ -614,7 +614,7 @@ void calls_row(struct calls *c, const struct row *row)
 		leave_handler(c);
 		break;
 	case ROW_ARRIVES:
-		/* If the trace has no branch out of exec() (see do_exit()), exec() ends here. */
+		/* If no branches leave the kernel, do_exit() (above) is not called after exec(). */
 		if (c->pipe->user_only && row->user_ip && c->exec) {
 			end_stacks(c);
 			c->exec = false;

@@ -24,7 +24,7 @@ enum frame_kind {
 
 /**
  * struct frame - a function that is being executed
- * @part:	the part split off from @sym (such as f.cold) to which @sym has jumped, or NULL
+ * @part:	the split-off part of @sym, such as f.cold, if @sym has jumped to it; else NULL
  * @inlined:	the inlined call; NULL if the function is not inlined
  * @site:	the call instruction; if unknown, the start of @sym
  * @ret:	the return address; 0 if unknown
@@ -76,7 +76,7 @@ struct calls_ops {
 	void	(*attach)(struct calls *c, struct frame *f);
 	/* Called when the task continues on another stack, which may be new. */
 	void	(*change)(struct calls *c);
-	/* Called when the innermost frame is a guess. */
+	/* Called when the current stack has been guessed. */
 	void	(*guess)(struct calls *c);
 };
 

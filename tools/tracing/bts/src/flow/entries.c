@@ -2,8 +2,8 @@
 /*
  * Find the inlined calls that a step enters.
  *
- * A step enters an inlined call if control moves into the call's code in a straight run, by a jump,
- * or by a return from another function. calls.c finds the same calls, but needs the frames of a
+ * A step enters an inlined call if control reaches the call's code without a branch, by a jump, or
+ * by a return from another function. calls.c finds the same calls, but needs the frames of a
  * task. The rules in this file need only the step, so a step is examined once, even if it was taken
  * a million times.
  */
@@ -23,7 +23,7 @@ struct entries {
 	bool			begun;
 };
 
-/* Report each inlined call that contains @to, but not @from. Both arguments may be NULL. */
+/* Call e->enter() for each inlined call that contains @to, but not @from. Both may be NULL. */
 static void move(const struct entries *e, const struct inlined *from, const struct inlined *to)
 {
 	for (unsigned int depth = 1; to && depth <= to->depth; depth++) {

@@ -13,7 +13,7 @@
 #include "frames.h"
 
 #define INSN_MAX	15
-/* Limit the number of stacks that a task has left: no branch shows that a stack was freed. */
+/* Limit the number of a task's inactive stacks, because no branch shows that a stack was freed. */
 #define STACKS_MAX	4096
 /* A trace may have thousands of tasks, so allocate only a few frames for each at first. */
 #define FRAMES_MIN	16

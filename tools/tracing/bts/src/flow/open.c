@@ -65,8 +65,8 @@ bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
 	p->objects.began = began(v->dat->info.text);
 	p->objects.ended = ended(v->dat->info.text);
 	/*
-	 * If the trace does not contain the options bts-user and bts-kernel, the branches show
-	 * later whether user space and the kernel were recorded.
+	 * If the trace's info does not contain the options bts-user and bts-kernel, the pipeline
+	 * sets these flags when it reads branches within user space and within the kernel.
 	 */
 	v->seen_user = was_set(v->dat->info.text, "bts-user");
 	v->seen_kernel = was_set(v->dat->info.text, "bts-kernel");
@@ -118,7 +118,7 @@ void pipe_end(struct pipe *p)
 	p->private = NULL;
 }
 
-/* Add the number of bytes per branch. Do not use %f, whose decimal point depends on the locale. */
+/* Append the bytes per branch. Do not use %f, whose decimal point depends on the locale. */
 static void add_bytes_each(const struct pipe_bill *b, struct bytes *out)
 {
 	uint64_t hundredths = 0;

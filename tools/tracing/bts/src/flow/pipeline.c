@@ -8,13 +8,13 @@
  *
  * A task runs on one CPU at a time, and its branches are written to the CPU's stream before the
  * task moves to another CPU. So merging the streams by time puts the branches of each task in
- * order. (The idle tasks of all CPUs have PID 0, but are different tasks; see task_get().) The
- * branches of a batch are delivered until another stream has an older entry.
+ * order. (The idle tasks of all CPUs have PID 0, but are different tasks; see task_get().) Before
+ * each branch of a batch, the older entries of the other streams are delivered.
  *
- * Each step points to the step that followed it last time, and will probably follow it again. If
- * the next branch does not match this guess, next_step() looks up the step of the branch.
+ * Each step points to the step that followed it last time, as a guess of what follows next time.
+ * If the next branch does not match this guess, next_step() looks up the step of the branch.
  *
- * After a loss, the position of the task is unknown, so the start of its next run is unknown, too.
+ * After a loss, the task's position is unknown, so the start of its next straight run is, too.
  * The lost branches may belong to several tasks. So a loss on a CPU affects each task whose last
  * CPU was this one, and each task that runs on this CPU later.
  */
@@ -26,7 +26,7 @@
 #include "symbols/code.h"
 #include "private.h"
 
-/* The maximum number of steps. When the table is full, fold() receives all steps. */
+/* The maximum number of steps. When the table is full, all its steps are passed to fold(). */
 #define STEPS_MAX	(1U << 20)
 
 /* If the code is unknown, assume that a straight run has fewer bytes than this. */
@@ -190,7 +190,7 @@ static struct step *new_step(struct pipe_private *v, uint32_t space, const struc
 	return s;
 }
 
-/* Report whether the address may mean something else in other processes. */
+/* Report whether @spot contains an address of a single process, rather than a shared address. */
 static bool is_own(uint64_t addr, const struct spot *spot)
 {
 	return !is_kernel(addr) && spot->file == FILE_NONE;
@@ -284,7 +284,7 @@ static int gap_row(struct pipe_private *v, struct task *t, const struct step *s,
 static int unusual(struct pipe_private *v, struct task *t, const struct step *s,
 		   uint64_t ts)
 {
-	/* Do not count a step with STEP_HEAD as missing code: its run is unknown anyway. */
+	/* Do not count a step with STEP_HEAD: the code before its branch is unknown anyway. */
 	if ((s->flags & (STEP_BLIND | STEP_HEAD)) == STEP_BLIND)
 		v->pipe->bill.blind++;
 	return s->flags & STEP_GAP ? gap_row(v, t, s, ts) : 0;
@@ -411,8 +411,8 @@ static uint64_t head_time(struct pipe_stream *s)
 }
 
 /*
- * Return the stream with the oldest entry. Set *@limit to the oldest time in the other streams. If
- * only the streams of a flight recorder's mappings remain, return NULL: no branch follows.
+ * Return the stream with the oldest entry. Set *@limit to the earliest time in the other streams.
+ * If only streams with a flight recorder's mappings remain, return NULL, because no branch follows.
  */
 static struct pipe_stream *oldest(struct pipe_private *v, uint64_t *limit)
 {
@@ -514,7 +514,7 @@ static int run_streams(struct pipe_private *v)
 	return ret;
 }
 
-/* Count PIDs, as bts record does. All idle tasks have PID 0. */
+/* Count tasks by PID, as bts record does: all idle tasks (PID 0) count as one task. */
 static void count_tasks(struct pipe *p)
 {
 	bool idle = false;

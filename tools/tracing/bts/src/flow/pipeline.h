@@ -81,9 +81,9 @@ enum {
  * @next:	the step that followed this step last time, and will probably follow again
  * @count:	number of times that the step was taken
  * @diverted:	how often the kernel continued at @to instead of at the interrupted code
- * @at_start:	resolved @start; with STEP_GAP, the same as @at_from
- * @at_from:	resolved @from
- * @at_to:	resolved @to
+ * @at_start:	@start as a struct place; with STEP_GAP, the same as @at_from
+ * @at_from:	@from as a struct place
+ * @at_to:	@to as a struct place
  * @priv:	the command's data, valid until the consumer's fold() has returned
  * @insns:	instructions executed from @start on, including the branch
  * @space:	number of the address space; 0 if processes may share the step
@@ -116,7 +116,7 @@ struct space;
 
 /**
  * struct task - a task of the trace
- * @tgid:	PID of the task's process; until a row contains it, @pid or a guess
+ * @tgid:	PID of the task's process; @pid or a guess until a row states this PID
  * @comm:	current name of the task
  * @cpu:	current or last CPU of the task
  * @idle_cpu:	if @pid is 0, the CPU of this idle task; otherwise 0
@@ -176,8 +176,8 @@ enum row_type {
  * @voluntary:	departure: the task gave up the CPU voluntarily
  * @state:	departure: state of the task, in the kernel's encoding
  * @dead:	departure: the task has ended
- * @user_ip:	departure or arrival: address in user space
- * @kernel_ip:	departure: address in the kernel
+ * @user_ip:	departure or arrival: the task's address in user space
+ * @kernel_ip:	departure: the task's address in the kernel
  * @text:	mapping or event: text of the row, valid only during the row() callback
  */
 struct row {
@@ -338,8 +338,8 @@ int place_text(char *buffer, size_t size, const struct place *place, uint64_t ad
 const char *row_text(struct pipe *pipe, struct task *task, const struct row *row);
 struct place place_find(struct pipe *p, struct task *task, uint64_t addr);
 /*
- * Convert an address in a step or a frame to the address in the task's process. If @task is NULL,
- * use any process that maps the file.
+ * Convert an address that is stored in a step or a frame to an address in the task's process. If
+ * @task is NULL, use any process that maps the file of the step or frame.
  */
 uint64_t pipe_addr(const struct pipe *p, const struct task *task, uint64_t addr);
 /* Convert an address in the task's process to the form that is stored in struct step. */
@@ -360,9 +360,9 @@ uint64_t step_branches(const struct step *s);
 /* Report whether the step ends an interrupt, an exception or a system call. */
 bool step_returns(const struct step *s);
 /*
- * Return how often the step began a function: by a call, by a jump to the start of another
- * function, or because the kernel started a signal handler or a program. A return from an interrupt
- * does not begin a function.
+ * Return how often the step's branch entered a function: by a call, by a jump to the start of
+ * another function, or because the kernel started a signal handler or a program. A return from an
+ * interrupt does not count.
  */
 uint64_t step_calls(const struct pipe *p, const struct step *s);
 /*

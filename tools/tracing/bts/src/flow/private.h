@@ -48,7 +48,7 @@ struct comm {
  * @loss_seq:		number of losses so far
  * @cpu_lost:		for each CPU, the value of @loss_seq after the CPU's last loss
  * @cpu_pid:		for each CPU, the PID of the last task on the CPU
- * @by_address:		a filter contains an address, so processes do not share steps
+ * @by_address:		a filter is an address, so find steps by address in memory, not in the file
  * @shown:		at least one step passes the filters
  * @departs:		the trace has bts_departs rows, so @departures is the number of switches
  * @departures:		number of bts_departs rows of chosen tasks
@@ -95,7 +95,7 @@ struct step *step_from(struct pipe_private *v, struct task *t, uint64_t start,
 		       const struct branch *b);
 
 /*
- * infer.c: in a trace of user space only, explain a branch to which the code cannot have led. Find
+ * infer.c: in a trace of user space only, explain a branch that the code cannot have reached. Find
  * the signal, rt_sigreturn or exec() before the branch. Report a signal as a row, and set *@ret to
  * the value that the consumer returned. Return the step of the branch, or NULL.
  */
@@ -128,7 +128,7 @@ void comms_read(struct pipe_private *v);
 /* options.c */
 bool options_want_cpu(const struct options *o, int cpu);
 bool options_want_task(const struct options *o, const struct task *t);
-/* Report whether o->from or o->to is an address. Unlike a name, it depends on the process. */
+/* Report whether o->from or o->to is an address, whose meaning depends on the process. */
 bool options_by_address(const struct options *o);
 bool options_match_place(const struct place *place, uint64_t addr, const char *wanted);
 

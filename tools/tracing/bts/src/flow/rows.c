@@ -153,7 +153,7 @@ static int map(struct pipe_private *v, struct task *t, const struct batch *b, bo
 	char path[4096], text[4096 + 64], comm[16];
 	uint32_t length = 0;
 
-	/* In older traces, the row does not contain the name of the task. */
+	/* Older traces have no "comm", the name of the task, in this row. */
 	string(f, b, "comm", comm, sizeof(comm));
 	if (comm[0])
 		task_named(v, t, comm);
@@ -211,7 +211,7 @@ int pipe_other(struct pipe_private *v, struct batch *b)
 	struct task *t;
 
 	/*
-	 * Apply even mappings that are not shown, because the names of addresses depend on all
+	 * Also apply mappings that are not shown, because the names of addresses depend on all
 	 * mappings. But ignore mappings after v->time_to: the reader may have skipped some of them.
 	 */
 	if (b->type == BATCH_MAP && b->ts > v->time_to)

@@ -138,7 +138,7 @@ static bool can_share(const struct map *map)
 	       map->end - map->bias <= SHARED_SIZE;
 }
 
-/* Return the file's number, or FILE_NONE if processes cannot share the addresses of @map. */
+/* Return the number of @map's file, or FILE_NONE if @map cannot have shared addresses. */
 static uint32_t file_of(struct spaces *all, const struct space *s, const struct map *map)
 {
 	struct shared_file *f;
@@ -194,7 +194,7 @@ uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t ad
 
 /* --- Mapping ------------------------------------------------------------------------ */
 
-/* Unmap the range of @map. Report whether an old mapping there had another object or bias. */
+/* Unmap @map's range. Report whether a mapping in it had another object or bias than @map. */
 static bool cut(const struct spaces *all, struct space *s, const struct map *map)
 {
 	bool other = false;

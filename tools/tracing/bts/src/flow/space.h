@@ -12,7 +12,7 @@
 /*
  * Processes map the same file at different addresses. Steps contain shared addresses, so that the
  * processes can share the steps of the file. A shared address is SHARED_BEGIN, plus the number of
- * the file times SHARED_SIZE, plus the address in the file. On all CPUs, user space ends below
+ * the file times SHARED_SIZE, plus the address in the file. Even with LA57, user space ends below
  * SHARED_BEGIN. Kernel addresses, and addresses that only one process uses, are not converted.
  */
 #define SHARED_BEGIN	(1ULL << 57)

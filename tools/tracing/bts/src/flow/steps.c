@@ -223,8 +223,8 @@ static bool is_static_call(const struct step *s, const struct run *run)
 }
 
 /*
- * Report whether the branch contradicts the instruction at its source: either other code ran, or
- * the record is wrong. Return false if the kernel may have patched the instruction: a nop
+ * Report whether the branch contradicts the instruction at its source. If so, either other code
+ * ran, or the record is wrong. Return false if the kernel may have patched the instruction: a nop
  * may have been a jump or a call when the branch was taken.
  */
 static bool contradicts(const struct step *s, const struct run *run)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table contains each step once. A step is a straight run with the branch at its end.
+ * A table of steps, without duplicates. A step is a straight run with the branch at its end.
  *
  * Included by: flow/.
  */

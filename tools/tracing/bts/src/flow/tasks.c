@@ -4,8 +4,8 @@
  *
  * Each bts_departs, bts_arrives and bts_map row contains the PID of the task's process. For a
  * thread without such rows, choose a process whose mappings contain the thread's addresses. A
- * bts_departs or bts_arrives row also contains the name of the task. Before the first such row, use
- * the name that the task had at the end of the recording.
+ * bts_departs or bts_arrives row also contains the name of the task. Until the first such row, the
+ * task has the name that it had at the end of the recording.
  */
 #include <stdlib.h>
 #include <string.h>

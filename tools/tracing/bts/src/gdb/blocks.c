@@ -13,9 +13,9 @@
  * signal), the block ends with the instruction before cut_end. To find this instruction, decode the
  * block.
  *
- * At the end of the run, add a block that contains only the instruction at the PC. To gdb, this is
- * the current instruction, which has not been executed yet. If this instruction caused a fault, it
- * had begun to execute, so it is also the last instruction of the previous block.
+ * After a thread's last block, add a block that contains only the instruction at the PC. To gdb, it
+ * is the current instruction, which has not been executed yet. If this instruction caused a fault,
+ * it had begun to execute, so it is also the last instruction of the previous block.
  */
 #include <stdlib.h>
 

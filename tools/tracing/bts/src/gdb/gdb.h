@@ -8,7 +8,7 @@
  *	server.c	answers gdb's packets (packets.c), and sends documents to gdb (xfer.c)
  *
  * gdb shows the run as if gdb had recorded it with "record btrace bts". Such a history consists of
- * blocks. A block is a straight run of code between two branches.
+ * blocks. A block contains the consecutive instructions between two branches.
  *
  * Included by: gdb/, cmd/gdb.c.
  */
@@ -35,7 +35,7 @@ struct gdb_block {
  * @pushed:	total number of blocks so far; @blocks contains the latest blocks
  * @cut_begin:	the start of the block that an interrupt cut short, or 0
  * @cut_end:	the address of the instruction before which the interrupt came
- * @cut_at:	resolved @cut_end
+ * @cut_at:	@cut_end as a struct place
  * @visits:	the number of branches to user space so far
  */
 struct gdb_thread {
@@ -92,12 +92,12 @@ struct gdb_image {
  * @at:		the place: an event, a time, or NULL for the end of the trace
  * @window:	the maximum number of blocks of a thread
  * @kernel:	also show branches in the kernel
- * @tgid:	the ID of a process or of any of its tasks; 0 chooses the process that ran last
- *		before the place
- * @current:	the thread that ran last before the place
+ * @tgid:	the ID of a process or of any of its tasks; 0 chooses the last process
+ *		that ran before the place
+ * @current:	the last thread that ran before the place
  * @stop:	the number of branches and rows before the place
  * @seen:	the number of branches and rows that have been read so far
- * @ts:		the timestamp of this place in the trace, in nanoseconds
+ * @ts:		the timestamp of the place, in nanoseconds
  * @images:	the mapped files, the latest mapping last
  * @program:	the program's file, or NULL
  * @program_bias: the bias of the program's image
@@ -164,7 +164,7 @@ size_t gdb_read_memory(const struct gdb_session *g, uint64_t addr, uint8_t *byte
 /* kernel_file.c: create an ELF file for the kernel. On failure, print a message and return -1. */
 int gdb_make_kernel_file(const struct object *kernel);
 
-/* xfer.c: write the document of qXfer:@object:read:@annex:. Return false if there is none. */
+/* xfer.c: write the document that qXfer:@object:read:@annex: reads. Return false if none exists. */
 bool gdb_document(struct gdb_session *g, const struct gdb_thread *t, const char *object,
 		  const char *annex, struct bytes *out);
 

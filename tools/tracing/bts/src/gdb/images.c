@@ -2,10 +2,10 @@
 /*
  * List the files that the process has mapped, and read memory from these files.
  *
- * A trace does not contain the contents of memory. So gdb can only read the read-only segments of
- * files, which contain code and constants. The segments are extended to whole pages, because
- * gdb's data cache reads whole cache lines. If the last cache line of a segment cannot be read
- * completely, gdb becomes a hundred times slower.
+ * A trace does not contain the contents of memory. So the only memory that gdb can read is the
+ * files' read-only segments, which contain code and constants. The segments are extended to whole
+ * pages, because gdb's data cache reads whole cache lines. If the last cache line of a segment
+ * cannot be read completely, gdb becomes a hundred times slower.
  */
 #include <stdlib.h>
 #include <string.h>

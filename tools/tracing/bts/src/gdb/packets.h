@@ -21,7 +21,7 @@
  * @acks:	packets are acknowledged; gdb can switch this off
  * @input:	a buffer of @input_size bytes; the bytes from index @input_at on are unread
  * @input_old:	index in @input of the first byte that arrived after the last reply
- * @packet:	the packet, with a 0 after its last byte
+ * @packet:	the last packet from gdb, with a NUL byte at its end
  * @reply:	the last reply, $DATA#SUM, of @reply_size bytes
  */
 struct packets {
@@ -39,11 +39,11 @@ struct packets {
 
 enum packet_status {
 	PACKET_GOOD,
-	PACKET_BAD,		/* too long, or contains a 0 */
+	PACKET_BAD,		/* too long, or contains a NUL byte */
 	PACKET_END,		/* gdb has disconnected */
 };
 
-/* Read the next packet into @packet. */
+/* Read the next packet into p->packet. */
 enum packet_status packet_read(struct packets *p);
 /* Send at most PACKET_MAX bytes as a reply. Return false if gdb has disconnected. */
 bool packet_reply(struct packets *p, const char *data, size_t size);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Find the place up to which gdb sees the run. The place is the end of the trace, a given time, or
- * the last event with a given name. The place is stored as the number of branches and rows before
- * the place, because this number is the same in the second pass (run.c).
+ * the last event with a given name. Because run.c reads the trace a second time, the place is
+ * stored as the number of branches and rows before it, which is the same each time.
  *
  * gdb sees only one process. Unless the user chooses a process, gdb sees the process that ran last
  * before the place. Idle tasks are never shown, because PID 0 means "any process" to gdb.
@@ -81,7 +81,7 @@ static int row(void *ctx, struct task *t, const struct row *row)
 	s->seen++;
 	if (!t || !is_wanted(s, t))
 		return 0;
-	/* Include losses, because gdb shows a loss even if it is the last row of the run. */
+	/* Note a loss, too, because gdb shows a loss even if no branch follows. */
 	if (s->event ? is_event(row, s->event) : row->type == ROW_LOST && t->priv)
 		note(s, t, row->ts);
 	return 0;
@@ -111,7 +111,7 @@ static void find_threads(struct gdb_session *g, const struct task *last)
 			g->current = &g->threads[i];
 }
 
-/* Parse @at. If it is a time, include all rows for which bts report prints this time or less. */
+/* Parse @at. A time includes each row for which bts report prints this or an earlier time. */
 static void parse_at(struct search *s, const char *at)
 {
 	char *end;

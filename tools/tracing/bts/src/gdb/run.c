@@ -14,7 +14,7 @@
 #include "lib/msg.h"
 #include "gdb.h"
 
-/* A dummy thread for the tasks of all other processes. */
+/* A dummy thread for all tasks that do not belong to the session's process. */
 static struct gdb_thread none;
 
 static struct gdb_thread *thread_of(struct gdb_session *g, struct task *t)

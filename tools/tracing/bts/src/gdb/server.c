@@ -26,7 +26,7 @@
  * struct server - a session with gdb
  * @thread:	the thread that gdb has selected
  * @document:	the document that gdb is reading
- * @name:	the object and annex of @document
+ * @name:	OBJECT:ANNEX from the qXfer request for @document
  * @of:		the thread that @document describes
  * @gone:	gdb has disconnected, or has requested the end of the session
  */
@@ -80,7 +80,7 @@ static const struct gdb_thread *parse_thread(const struct server *s, const char 
 	return NULL;
 }
 
-/* Report that the thread has stopped at the end of the history. (gdb itself moves back in it.) */
+/* Report that the thread has stopped at the end of the history. gdb itself replays the history. */
 static void reply_stop(struct server *s, const char *why)
 {
 	char text[64];

@@ -24,7 +24,7 @@ bool error_set(struct error *e, int code, const char *what, const char *object,
 	       const char *reason, ...) __attribute__((format(printf, 5, 6)));
 /* Call error_set() with errno as the code and errno's text as the reason. */
 bool error_errno(struct error *e, const char *what, const char *object);
-/* Return the text of a failure. The text is never NULL. */
+/* Return @e->text or, if this is NULL, "out of memory". */
 const char *error_text(const struct error *e);
 void error_free(struct error *e);
 

@@ -40,7 +40,7 @@ void html_text(FILE *out, const char *text)
 			fputs("&quot;", out);
 		else if (!strncmp(c, "\\\\", size))
 			fputc('\\', out);
-		/* XML does not allow U+FFFE and U+FFFF. */
+		/* XML allows neither U+FFFE nor U+FFFF. */
 		else if (size == 3 && !strncmp(c, "\xef\xbf", 2) && (unsigned char)c[2] > 0xbd)
 			fputs("\xef\xbf\xbd", out);
 		else

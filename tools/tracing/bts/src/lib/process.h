@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Report whether a process ends when its terminal closes, and end a process when its parent ends.
+ * Report whether a process ends when its terminal closes, and make a process end with its parent.
  *
  * Included by: cmd/, lib/.
  */

@@ -20,7 +20,7 @@ void terminal_clear(void);
  * second after the first call. If @done equals @total, erase the percentage.
  */
 void terminal_progress(void *ctx, uint64_t done, uint64_t total);
-/* Report whether standard output is a terminal or a pipe. A pipe may lead to a pager. */
+/* Return true if standard output is a terminal or a pipe. A pipe may lead to a pager. */
 bool terminal_shares_output(void);
 /* Print a control sequence unchanged. */
 void terminal_control(FILE *out, const char *sequence);

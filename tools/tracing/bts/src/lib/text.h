@@ -16,7 +16,7 @@
 
 /**
  * struct text - a buffer of text for a file
- * @failed:	a write has failed, and this has set the error flag of @out
+ * @failed:	a write has failed, and has set the error flag of @out
  */
 struct text {
 	FILE	*out;

@@ -50,7 +50,7 @@ struct collector_cpu {
 	char			*pages;
 	size_t			used;
 	struct look		look;		/* the contents of @pages */
-	struct look_counts	written;	/* the counts of all pages written so far */
+	struct look_counts	written;	/* sums of look.counts over all written pages */
 	struct timespec		flushed;
 	pthread_t		thread;
 	int			cpu;

@@ -105,7 +105,7 @@ static void remove_stale(const char *dir)
 		closedir(stream);
 }
 
-/* If a process in another PID namespace already uses the name, append a number to the name. */
+/* Append a number to the name if another PID namespace has an instance for the same PID. */
 static int make_directory(struct instance *inst, const char *dir)
 {
 	for (int i = 0;; i++) {

@@ -221,7 +221,7 @@ static bool ends_without_core(int signal)
 }
 
 /*
- * If a fatal signal causes no core dump, the kernel delivers SIGKILL instead, so only the event
+ * The kernel delivers a fatal signal that causes no core dump as SIGKILL, so only the event
  * signal_generate shows the original signal. A trigger on signal_generate fires only if the sender
  * is a traced task. The condition "result == 0" excludes signals that are ignored or already
  * pending.

@@ -21,7 +21,7 @@ void pages_branch(struct pages *p, int pid, uint64_t ts, uint64_t from, uint64_t
 void pages_row(struct pages *p, uint64_t ts, const void *row, size_t size);
 /* Add a loss of unknown size, with a cause from the kernel's enum bts_lost_cause. */
 void pages_lost(struct pages *p, uint64_t ts, int pid, unsigned int cause);
-/* Write the last page. Return 0, or -1 if this or an earlier write failed (with a message). */
+/* Write the last page. Return 0, or -1 if any write failed. A failed write prints a message. */
 int pages_close(struct pages *p);
 
 #endif

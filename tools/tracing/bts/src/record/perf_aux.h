@@ -55,7 +55,7 @@ struct perf_aux {
 	struct perf_aux_clock	clock;
 };
 
-/* Add an AUXTRACE record's part to @aux. The part begins at offset @at. Return the part's size. */
+/* Add the part that the AUXTRACE record @h describes. The part begins at @at. Return its size. */
 uint64_t perf_aux_data(struct perf_aux *aux, const struct perf_event_header *h, uint64_t at);
 /* For a file without AUX records: add rows for all branches of a part. */
 void perf_aux_whole(struct perf_aux_part *part, FILE *file, struct perf_rows *rows,

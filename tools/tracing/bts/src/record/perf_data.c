@@ -35,7 +35,7 @@
 #define ATTRS_MAX	1024
 #define TEXT_MAX	65536
 
-/* The types of the records that perf itself writes. Other records come from the kernel. */
+/* The types of the records that the perf command adds. Other records come from the kernel. */
 enum {
 	RECORD_USER	= 64,
 	FINISHED_ROUND	= 68,
@@ -192,7 +192,7 @@ static uint64_t end_of_records(const struct perf_data *d)
 {
 	uint64_t end = d->header.data.offset + d->header.data.size;
 
-	/* If data.size exceeds the file, or is 0 because perf was killed, read the whole file. */
+	/* If perf was killed (data.size is 0), or @end is beyond the file, read the whole file. */
 	return d->header.data.size && end <= d->size ? end : d->size;
 }
 
@@ -593,7 +593,7 @@ static uint64_t add_part(struct perf_data *d, const struct perf_event_header *h,
 	return size;
 }
 
-/* Handle a record that perf itself wrote, and advance @at past the record's data. */
+/* Handle a record that the perf command added. Advance @at past the data after the record. */
 static int user_record(struct perf_data *d, struct perf_rows *rows, struct writer *w,
 		       const struct perf_event_header *h, uint64_t *at)
 {

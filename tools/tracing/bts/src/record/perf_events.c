@@ -35,7 +35,7 @@
 #include "perf_events.h"
 
 enum {
-	MOST_BYTES	= 8 << 20,	/* default buffer size on each CPU */
+	MOST_BYTES	= 8 << 20,	/* a CPU's default buffer size; halved if mmap() fails */
 	LEAST_BYTES	= 128 << 10,
 	AUX_RING_BYTES	= 512 << 10,	/* with intel_bts */
 	RECORD_MAX	= 1 << 16,
@@ -384,7 +384,7 @@ static uint64_t time_of(const struct perf_event_header *h, const struct perf_for
 	return id.time;
 }
 
-/* Return the ring's next record, or NULL if the ring is empty or the record is after @limit. */
+/* Return the ring's next record, or NULL if there is none or its time is after @limit. */
 static const struct perf_event_header *next_record(struct perf_events *events,
 						   struct perf_ring *ring, uint64_t limit)
 {
@@ -401,7 +401,7 @@ static const struct perf_event_header *next_record(struct perf_events *events,
 	return ring->time <= limit ? h : NULL;
 }
 
-/* Return the ring with the oldest record. Lower *@limit to the oldest time in the other rings. */
+/* Return the ring with the oldest record. Lower *@limit to the earliest time in the others. */
 static struct perf_ring *oldest(struct perf_events *events, uint64_t *limit)
 {
 	uint64_t last = *limit, best_time = UINT64_MAX;
@@ -423,7 +423,7 @@ static struct perf_ring *oldest(struct perf_events *events, uint64_t *limit)
 	return best;
 }
 
-/* Read the branches of an AUX record, at position r->offset modulo the size of the AUX area. */
+/* Read @r's branches from the AUX area, where they begin at r->offset modulo the area's size. */
 static void read_aux(struct perf_events *events, struct perf_ring *ring, struct perf_rows *rows,
 		     const struct record_aux *r)
 {

@@ -105,7 +105,7 @@ enum follow_stop follow_interrupt(struct follow *f, pid_t tid)
 	if (errno == ESRCH)
 		return FOLLOW_ENDED;
 	saved = errno;
-	/* A task created by a followed task is already followed, and needs no interrupt. */
+	/* A task created by a followed task is already followed, and needs no PTRACE_INTERRUPT. */
 	if (!waitid(P_PID, tid, NULL, __WALL | WSTOPPED | WEXITED | WNOHANG | WNOWAIT))
 		return FOLLOW_RUNS;
 	errno = saved;
@@ -236,8 +236,8 @@ void follow_events(struct follow *f)
 }
 
 /*
- * Detach a stopped task. If the task stopped for a signal, deliver the signal, unless it reports
- * the end of a single step.
+ * Detach a stopped task. If the task stopped for a signal, deliver it, unless the signal
+ * reports the end of a single step.
  */
 static void let_go(struct follow *f, pid_t tid, int status)
 {

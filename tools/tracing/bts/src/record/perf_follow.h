@@ -46,7 +46,7 @@ int follow_seize(struct follow *f, pid_t tid);
 /* Start following a running task, and tell it to stop. For FOLLOW_REFUSED, errno is the reason. */
 enum follow_stop follow_interrupt(struct follow *f, pid_t tid);
 /*
- * Return the state of a task that was in the state FOLLOW_RUNS. A task in uninterruptible sleep
+ * Return the new state of a task whose last state was FOLLOW_RUNS. A task in uninterruptible sleep
  * does not stop until it wakes up. If the task has stopped, pass *@status to follow_go().
  */
 enum follow_stop follow_stopped(struct follow *f, pid_t tid, int *status);

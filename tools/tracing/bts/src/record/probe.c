@@ -10,8 +10,8 @@
  * from any instruction of the program into the kernel, followed by a branch back to the same
  * instruction.
  *
- * The probe reads the trace as the text that the kernel prints with options/raw. The text is the
- * same for packs and for single entries, so one comparison is enough for both.
+ * The probe reads the trace as text, with options/raw set. The text is the same for packs and for
+ * single entries, so one comparison is enough for both.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -308,7 +308,7 @@ static void show_difference(const struct probe_rows *rows, size_t at,
 		puts("     got       no more");
 }
 
-/* Report whether the trace of this configuration must contain the branch. */
+/* Report whether a trace of the configuration @way must contain @branch. */
 static bool is_wanted(const struct probe_branch *branch, const struct way *way,
 		      enum missing missing)
 {
@@ -409,7 +409,7 @@ static bool probe_way(const struct instance *inst, int cpu, const struct way *wa
 	return good;
 }
 
-/* Measure how long branches take without tracing, with tracing, and in the flight recorder. */
+/* Measure how long branches take without tracing, with tracing, and with a flight recorder. */
 static void probe_cost(const struct instance *inst, int cpu)
 {
 	double plain, traced, circular;

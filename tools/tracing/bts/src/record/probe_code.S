@@ -46,7 +46,7 @@
 	ENTRY	0, \to, "", "\words"
 	.endm
 
-	/* The records of a signal handler, and of the return through the handler's restorer. */
+	/* The records of entering a signal handler, and of returning through its restorer. */
 	.macro	HANDLED to, words
 	LEAVES	handler, "to the handler of \words"
 	TAKES	handler_returns, restorer, "return from a handler"
@@ -212,7 +212,7 @@ page_fault:
 	ENTERS	page_fault, asm_exc_page_fault, "page fault"
 	LEAVES	page_fault, "back from the page fault"
 
-	/* A signal that the program sends to itself. The handlers are set in probe.c. */
+	/* A signal that the program sends to itself. child_probe() has installed the handler. */
 	mov	$SYS_getpid, %eax
 get_pid:
 	syscall

@@ -80,7 +80,7 @@ bool targets_note_end(struct targets *targets, size_t i);
 /* End the command if it is still running, and free all targets. */
 void targets_finish(struct targets *targets);
 
-/* setup.c: report, without a message, whether this user can record with the tracer. */
+/* setup.c: return whether this user can record with the tracer. Do not print a message. */
 bool record_has_tracer(void);
 /* Check that the kernel has the tracer, and set up the instance. */
 int record_check(void);
@@ -92,7 +92,7 @@ char *record_describe(const struct instance *inst, const struct record_options *
 
 /* on.c: check the value of --on. If it is invalid, print a message and return STATUS_MISUSE. */
 int on_parse(const char *on);
-/* Tell undo.c to remove --on's probes later. Call this before instance_create() (see on.c). */
+/* Register the removal of --on's probes in undo.c, before instance_create() (see on.c). */
 void on_prepare(const struct record_options *options);
 int on_arm(const struct instance *inst, const struct record_options *options);
 

@@ -10,8 +10,8 @@
  * as bts record would have done. If a CPU's last chunk is incomplete, bts restore omits it.
  *
  * If bts was killed while it copied the chunks into FILE.new, bts restore continues the copying.
- * Each block of FILE.new.cpuN is freed only after its copy was written. Therefore, the size of
- * FILE.new shows how much was copied.
+ * Each block of FILE.new.cpuN is freed only after its copy was written. So FILE.new contains all
+ * freed blocks, and its size shows where the copying must continue.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -130,7 +130,7 @@ static void read_events(struct restore *r, struct dat *dat)
 	formats_free(&formats);
 }
 
-/* Do not open the file by name, because the name may now belong to another file. */
+/* Open FILE.new by its descriptor, because its name may now belong to another file. */
 static int read_texts(struct restore *r)
 {
 	char *path = mem_format("/proc/self/fd/%d", r->writer->fd);
@@ -329,8 +329,8 @@ static unsigned long long unwritten_of(const struct restore *r, int cpu)
 }
 
 /*
- * Find each part in the data section. Return the first part that is incomplete, or NULL.
- * Set w->size to the end of the last complete part.
+ * Find the parts of the data section (one for each writer_cpu) up to the first incomplete part.
+ * Return this part, or NULL. Set w->size to the end of the last complete part.
  */
 static struct writer_cpu *incomplete_part(struct restore *r, off_t file_size)
 {

@@ -19,7 +19,7 @@
  * @cmdlines:	the "PID NAME" lines, if @ended
  * @written:	the time of the last write to a CPU's file, in seconds
  * @nr_cut:	number of CPUs whose latest branches may be missing
- * @counts:	numbers of task switches and losses, and the names, in the pages; unused if @ended
+ * @counts:	numbers of switches and overwritten entries, and the tasks' names; unused if @ended
  * @first:	the first CPU whose data must still be copied, if the data section exists
  * @data:	the offset of the data section, or 0
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Set up the instance of bts record, and describe the recording.
+ * Set up the instance of bts record, and describe the recording in a text for the trace.
  *
  * While set_ftrace_pid is empty, the tracer traces every task, so tracing_on stays 0 until
  * set_ftrace_pid contains the targets' PIDs. With bts-block, targets wait until the ring buffer has
@@ -28,7 +28,7 @@
 #include "record.h"
 
 enum {
-	/* By default, the buffers share 1/PART of free memory, within these limits per CPU. */
+	/* By default, all buffers share 1/PART of free memory. The limits of a CPU's buffer: */
 	MOST_KB		= 16384,
 	LEAST_KB	= 1024,
 	/* The default size of a flight recorder on each CPU. */
@@ -203,7 +203,7 @@ static int set_event(const struct instance *inst, const char *event)
 	int ret = 0;
 
 	if (filter && !colon) {
-		msg_error("filter", name, "an event with a filter needs its system: SYSTEM:NAME");
+		msg_error("filter", name, "to filter an event, specify its system: SYSTEM:NAME");
 		ret = -1;
 	} else if (filter) {
 		char *file = mem_format("events/%.*s/%s/filter", (int)(colon - name), name,

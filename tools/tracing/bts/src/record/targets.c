@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Start, watch and end the targets of bts record: a command or PIDs.
+ * Trace the targets of bts record: PIDs, or a command, which bts starts and may terminate.
  *
  * bts forks a command before the recording, so that the command's PID can be written to
  * set_ftrace_pid. The child then waits on a pipe. A second pipe returns the errno of a failed

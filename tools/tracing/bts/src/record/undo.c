@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Undo the tool's changes when the tool ends, whether it returns from main(), calls exit(), or is
- * killed by a signal such as SIGKILL.
+ * Undo the tool's changes in tracefs when the tool ends, whether it returns from main(), calls
+ * exit(), or is killed by a signal such as SIGKILL.
  *
  *	bts ----- "PATH\nTEXT\n" through a pipe ----> the guard, a child
  *	    ----- end of file, however bts ended ---> writes each TEXT into its PATH,

@@ -35,7 +35,7 @@ enum word {
 	WORD_UMASK	= 'm',
 };
 
-/* The program in the package bts-vm. A bts outside /usr needs this path to find the program. */
+/* The program in the package bts-vm. vm_find() uses this path if ../lib has no such program. */
 #define PACKAGE "/usr/lib/bts-vm/run"
 
 char *vm_find(void)

@@ -27,7 +27,7 @@ struct vm_options {
 	bool		icount;
 };
 
-/* The trace's name, which messages contain, and the user who runs the command. */
+/* The trace's name, for messages, and the user who runs the command. */
 struct vm_job {
 	char	*name;
 	uid_t	uid;

@@ -12,10 +12,10 @@
  * The library libtracecmd cannot write files of version 7. trace-cmd compresses the data after the
  * recording, but this writer compresses each CPU's data during the recording, so a trace needs no
  * more disk space than its final file. Each CPU's data must be contiguous in the final file. So the
- * data is first stored in FILE.new.cpuN, and is copied at the end. The space of each copied block
- * in FILE.new.cpuN is freed. Some space is reserved until the end, so that the file can be
- * completed even if the disk is full. The file is completed by writer_end.c or, if bts was killed
- * earlier, by restore.c.
+ * data is first stored in FILE.new.cpuN, and is copied block by block at the end. After each block,
+ * its space in FILE.new.cpuN is freed. Some space is reserved until the end, so that the file can
+ * be completed even if the disk is full. At the end, writer_end.c completes the
+ * file. If bts is killed before that, restore.c does.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -65,8 +65,8 @@ static int nameless(const struct writer *w)
 }
 
 /*
- * Reserve space for the end of the file, but at most a quarter of the free space. If the file
- * system cannot reserve space, a full disk may leave the trace incomplete.
+ * Reserve space for completing the file on a full disk, but at most a quarter of the free space.
+ * If the file system cannot reserve space, a full disk may leave the trace incomplete.
  */
 static int reserve_space(const struct writer *w)
 {
@@ -156,7 +156,7 @@ static ZSTD_CCtx *new_compressor(void)
 	return zstd;
 }
 
-/* Add the name to w->strings before compressing @content, which may be w->strings. */
+/* Add the section's name first: @content may be w->strings, which must contain this name, too. */
 int writer_put_section(struct writer *w, int id, const struct bytes *content)
 {
 	uint32_t name_id = writer_name(w, id);

@@ -95,7 +95,7 @@ static int put_cpu(struct writer *w, struct writer_cpu *cpu)
 	return ret ? -1 : 0;
 }
 
-/* A CPU whose branches could not be written counts as used. The reader then reports the loss. */
+/* If branches of the CPU could not be written, return true, so that the reader reports the loss. */
 bool writer_was_used(const struct writer_cpu *cpu)
 {
 	return cpu->size || cpu->unwritten;

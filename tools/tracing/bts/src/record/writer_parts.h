@@ -31,7 +31,7 @@ struct writer {
 	int			fd;
 	int			reserve;
 	unsigned int		page_size;
-	off_t			first_options;	/* where the file stores the options' offset */
+	off_t			first_options;	/* position in the file of the options' offset */
 	off_t			size;
 	off_t			draft;		/* offset of the draft (see writer.h), or 0 */
 	size_t			draft_strings;	/* size of @strings before the draft was written */
@@ -78,7 +78,7 @@ void writer_insert_cpu(struct writer *w, struct writer_cpu *cpu);
  */
 int writer_end(struct writer *w, struct writer_cpu *first, off_t data, const char *clock,
 	       char *const *stats, int nr_cpus);
-/* Copy the CPU's file, beginning at offset @at, to the end of the trace. */
+/* Append the CPU's file, without its first @at bytes, to the trace. */
 int writer_copy_cpu(struct writer *w, struct writer_cpu *cpu, off_t at);
 /* Report whether the data section contains a part for the CPU. */
 bool writer_was_used(const struct writer_cpu *cpu);

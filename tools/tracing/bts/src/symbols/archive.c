@@ -103,8 +103,9 @@ bool archive_has(const char *trace, const char *name)
 }
 
 /*
- * Return the temporary name of an incomplete file. The name contains the PID, because two users may
- * archive the same trace. If bts is killed, the file remains, but no command reads it.
+ * Return the temporary name of an incomplete file. The name contains the PID, because several
+ * processes may archive the same trace at the same time. If bts is killed, the file remains, but no
+ * command reads it.
  */
 static char *temporary_name(void)
 {

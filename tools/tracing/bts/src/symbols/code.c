@@ -167,7 +167,7 @@ bool code_patchable(struct object *o, uint64_t addr)
 /*
  * Compilers load a constant with "mov", with "add" (if the register already contains 0) or with
  * "and" (if it contains -1). They also use "or" to load -1. For "add" and "and", ignore operands
- * such as -16, which aligns an address, and -17, which clears a bit.
+ * with which "and" would align an address (such as -16) or clear a bit (such as -17).
  */
 static bool is_load(const struct insn *insn, int32_t number)
 {
@@ -397,8 +397,8 @@ void code_each(struct object *o, uint64_t start, uint64_t end,
 }
 
 /*
- * Report whether the instruction before @addr loads the number of rt_sigreturn() or sigreturn(). A
- * signal handler returns to such an instruction in the C library or the vDSO.
+ * Report whether the instruction before @addr loads the system call number of rt_sigreturn() or
+ * sigreturn(). A signal handler returns to such an instruction in the C library or the vDSO.
  */
 bool code_is_sigreturn(struct object *o, uint64_t addr)
 {

@@ -33,7 +33,7 @@ enum run_verdict {
 };
 
 /**
- * struct run - a straight run
+ * struct run - a straight run (code without a taken branch before its last instruction)
  * @insns:	number of instructions before the last instruction
  * @kind:	kind of the last instruction
  * @length:	length of the last instruction

@@ -11,8 +11,8 @@
  *	spans		      outer inner outer
  *
  * All inlined calls of a function share one struct sym. A function is identified by the file and
- * line of its declaration and by its linked name. If the function has no linked name, its name in
- * the source is used instead.
+ * line of its declaration and by its linkage name. If the function has no linkage name, its name
+ * in the source is used instead.
  */
 #include <dwarf.h>
 #include <search.h>

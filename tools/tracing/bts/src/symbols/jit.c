@@ -76,7 +76,7 @@ bool jit_is_dump(const char *path)
 	       !slash[length];
 }
 
-/* Append a function to the list and return it. The caller fills the members. */
+/* Append an element to the list, and return the element. The caller fills in its members. */
 static struct load *add_load(struct loads *all)
 {
 	if (!(all->nr & (all->nr - 1)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Find landing pads of exceptions, and addresses of functions, in the unwinder's tables.
+ * Find exception landing pads and function addresses in the unwinder's tables.
  *
  * Included by: flow/, symbols/.
  */

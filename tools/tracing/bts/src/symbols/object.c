@@ -4,10 +4,10 @@
  *
  * A file is read from the archive beside the trace or, if the archive does not contain the file,
  * from the path of the mapping. The file must have the build ID that the kernel recorded, because a
- * rebuilt file has different code at the same addresses. A file without a build ID should have the
- * recorded device and inode, and a ctime before the recording. Any other file without a build ID is
- * still used, because it is usually the recorded file, but its function names end with a "?".
- * Symbols and debug information may be in a second file (see debug.c).
+ * rebuilt file has different code at the same addresses. A file without a build ID is trusted if it
+ * has the recorded device and inode, and a ctime before the recording. Any other file without a
+ * build ID is still used, because it is usually the recorded file, but its function names end with
+ * a "?". Symbols and debug information may be in a second file (see debug.c).
  *
  * The vDSO is not a file. It is read from the archive or, if the trace is from the running kernel,
  * from this process. The other contents of the archive are listed in archive.h.

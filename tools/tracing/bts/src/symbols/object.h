@@ -82,7 +82,7 @@ struct line;
 /* Is this the file that ran during the recording? */
 enum object_proof {
 	OBJECT_PROVEN,		/* yes, proven by the archive, the build ID or the inode */
-	OBJECT_UNPROVEN,	/* this may be the file, so the names of its functions get a "?" */
+	OBJECT_UNPROVEN,	/* perhaps, so the names of its functions get a "?" */
 	OBJECT_CHANGED,		/* no, so its code and names are not used */
 	OBJECT_MISSING,		/* the file is missing or unreadable */
 };
@@ -104,7 +104,7 @@ enum object_proof {
  * @is_file:	addresses are ELF addresses, independent of the mapping
  * @proof:	whether the file is the one that ran during the recording
  * @user_only:	the trace contains only branches within user space
- * @as_run:	kernel: @file was saved at the end of the recording (kcore, not kcore.later)
+ * @as_run:	kernel: @file (kcore) was saved at the end of the recording, not later
  * @before:	kernel: the old contents of pages that changed or disappeared during the recording,
  *		or NULL
  * @blocks:	code.c: decoded blocks
@@ -117,7 +117,7 @@ enum object_proof {
  * @inlines:	inlines.c: inlined calls
  * @jit_map:	jit.c: the path of a perf-PID.map, or NULL
  * @jit_dump:	jit.c: the path of a jit-PID.dump, or NULL
- * @jit_mapped:	the object for the mapped file @jit_dump, or NULL if @jit_dump is in the archive
+ * @jit_mapped:	the object for the mapped jitdump file, or NULL if @jit_dump is in the archive
  * @jit_unread:	@jit_map and @jit_dump have not been read yet
  * @jit_archived: @jit_map is in the archive
  * @jit_ended:	the end of the recording, in seconds; 0 if unknown
@@ -212,7 +212,7 @@ struct object *object_get(struct objects *all, const struct object_key *key);
 /* Create an object without a file or symbols. */
 struct object *object_new(struct objects *all, const char *name, const char *path);
 
-/* Report whether the file with this inode is the file that was mapped. */
+/* Report whether @st contains the device and inode of the file that was mapped. */
 bool object_is_mapped(const struct object *o, const struct stat *st);
 /* Report whether @name is the name or path of the object. Brackets ([kernel]) may be omitted. */
 bool object_is_named(const struct object *o, const char *name);

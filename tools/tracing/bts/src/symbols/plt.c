@@ -8,7 +8,7 @@
  *
  *	jmp *SLOT(%rip)		in .plt or, with IBT, in .plt.sec; in .plt.got if the function's
  *				address is also taken
- *	push $N; jmp .plt	in .plt with IBT, for the first call; N is the number of the
+ *	push $N; jmp .plt	in .plt with IBT, for the first call; N is the index of the
  *				relocation in .rela.plt
  *
  * In a static program, the relocation for an ifunc's stub contains the address of the resolver. The
@@ -88,8 +88,8 @@ static bool get_reloc(Elf_Data *data, const GElf_Shdr *sh, size_t i, GElf_Rela *
 }
 
 /*
- * Return the name of the function that a resolver chooses, or NULL. lld keeps only the local symbol
- * of the resolver. In glibc, the name of this symbol ends with _ifunc.
+ * Return the name of the function whose ifunc resolver is at @addr, or NULL. If lld linked the
+ * file, the resolver has only a local symbol. In glibc, the name of this symbol ends with _ifunc.
  */
 static const char *resolved_name(struct object *o, const struct sym_list *list, uint64_t addr)
 {

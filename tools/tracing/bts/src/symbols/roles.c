@@ -30,7 +30,7 @@ static const struct role_name names[] = {
 	{ "gogo",			ROLE_SWITCH },
 };
 
-/* Prefixes of the names of thunks, with which compilers replace indirect branches and returns. */
+/* Name prefixes of the thunks that compilers use in place of indirect branches and returns. */
 static const char *const thunks[] = {
 	"__x86_indirect_", "__x86_return_", "__llvm_retpoline_", "__llvm_lvi_thunk_",
 };

@@ -14,7 +14,7 @@ enum sym_role {
 	ROLE_ORDINARY,
 	ROLE_SETJMP,		/* returns again at each longjmp() */
 	ROLE_SWITCH,		/* is called on one stack and returns on another stack */
-	ROLE_THUNK,		/* branches on behalf of its caller, usually by ret (retpoline) */
+	ROLE_THUNK,		/* takes a branch for its caller, usually by ret (retpoline) */
 };
 
 /* Find the role of a function, and store the role in sym->role. */
@@ -27,7 +27,7 @@ static inline enum sym_role sym_role(struct sym *sym)
 
 /*
  * Report whether the compiler split @part from @whole. Compilers move rarely executed code of f to
- * f.cold. If they inline the start of f in other functions, the rest becomes f.part.0. If @whole
+ * f.cold. If they inline the start of f into other functions, the rest becomes f.part.0. If @whole
  * jumps to @part, both share one frame.
  */
 bool sym_is_part(const struct sym *part, const struct sym *whole);

@@ -15,7 +15,7 @@
 
 #define PROGRAM_ADDR	0x10000
 
-/* Create an empty 32-bit program, which never runs. */
+/* Create a 32-bit program without code, because the program is killed before it runs any. */
 static int make_program(void)
 {
 	const struct {

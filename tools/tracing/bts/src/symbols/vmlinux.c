@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the kernel's vmlinux, which contains the source lines of the kernel's code.
+ * Find the kernel's vmlinux, whose debug information has the source lines of the kernel's code.
  *
  * The kernel's code comes from the archive, and its symbols come from the trace. Only source lines
  * come from vmlinux, which must have the build ID of the recorded kernel. bts record saves this ID
@@ -62,7 +62,7 @@ static char *release_of(const char *uname)
 	return mem_format("%.*s", uname ? (int)strcspn(uname, "\n ") : 0, uname ? uname : "");
 }
 
-/* Return the path at which Debian installed vmlinux, or NULL. The caller frees the path. */
+/* Return the path of Debian's vmlinux with the build ID @id, or NULL. The caller frees the path. */
 static char *installed(const struct objects *all, const uint8_t *id, uint32_t size)
 {
 	char *release = release_of(all->uname), hex[2 * BUILD_ID_MAX + 1];

@@ -14,8 +14,8 @@
 #include "marks.h"
 
 /* The state of a frame: flags, and the number of COUNTED frames from the root to this frame. */
-#define COUNTED		0x80000000U	/* the compared tree contains the frame */
-#define DROPPED		0x40000000U	/* the compared tree lacks all frames inside this frame */
+#define COUNTED		0x80000000U	/* the compared trees contain the frame */
+#define DROPPED		0x40000000U	/* the compared trees lack all frames inside it */
 #define DEPTH		0x3fffffffU
 
 static void add_mark(struct marks *m, const struct comparison *c, const struct compared *task,
@@ -38,7 +38,7 @@ static void add_mark(struct marks *m, const struct comparison *c, const struct c
 	mark->rows[3] = mem_format("  %s", text);
 }
 
-/* Add a mark for a task that exists only in this run. */
+/* Add a mark for a task that exists only in run number @side. */
 static void add_task(struct marks *m, const struct compared *task, unsigned int side,
 		     uint32_t number)
 {
@@ -58,7 +58,7 @@ static int by_place(const void *left, const void *right)
 		return a->pid < b->pid ? -1 : 1;
 	if (a->calls != b->calls)
 		return a->calls < b->calls ? -1 : 1;
-	/* If no call begins between two differences, the more deeply nested one occurs first. */
+	/* No call begins between a and b, so the more deeply nested difference occurs first. */
 	if (a->depth != b->depth)
 		return a->depth > b->depth ? -1 : 1;
 	return a->number < b->number ? -1 : 1;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Build the trees of bts tui. A tree is a list of the calls and rows on one stack of a task, sorted
- * by time. The node of a call contains the index of the first node after the call. So the screen
+ * by time. The node of a call contains the index of the first node after the call. So tree_after()
  * can skip a folded call in one step, and nodes need no lists of children.
  *
  * To limit the memory to 64 MiB, only the first million calls and rows of a trace are stored. The
- * user can select another part with --time and --task. The sums by function and line include the
- * whole trace.
+ * user can select another part with --time and --task. However, the sums by function and by line
+ * cover the whole trace.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +99,7 @@ static void add_mark(struct tui *t, struct tree *tree, uint32_t parent, const st
 	}
 }
 
-/* Add the differences at the current place to the tree, inside the frame at depth @depth - 1. */
+/* Add the differences whose place is reached, as children of c->now.frames[@depth - 1]. */
 static void add_marks(struct tui *t, struct calls *c, uint32_t depth)
 {
 	struct marker *marker = marker_of(t, c);
@@ -111,7 +111,7 @@ static void add_marks(struct tui *t, struct calls *c, uint32_t depth)
 	}
 }
 
-/* Count a frame that begins, and return the frame's state. */
+/* Count a new frame, and return its state (see marker_enter()). */
 static uint64_t count_frame(struct tui *t, struct calls *c, const struct frame *f)
 {
 	uint32_t depth = c->now.depth - 1, state;
@@ -377,7 +377,7 @@ uint32_t tree_difference(const struct tree *tree, uint32_t from, bool back)
 {
 	uint32_t node = from;
 
-	/* If @from is NODE_NONE, the first ++node yields 0. */
+	/* If @from is NODE_NONE (UINT32_MAX), the first ++node wraps to 0. */
 	while (back ? node-- > 0 : ++node < tree->nr)
 		if (tree->nodes[node].difference)
 			return node;

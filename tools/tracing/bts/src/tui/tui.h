@@ -26,7 +26,7 @@
  * @depth:	the number of enclosing calls
  * @kind:	FRAME_*
  * @loss:	the row reports that branches are missing
- * @difference:	for the first row of a difference, the number of the difference, otherwise 0
+ * @difference:	the number of the difference whose first row this is, or 0
  * @mark:	the row is part of a difference
  * @folded:	the nodes inside this call are not shown
  */
@@ -61,10 +61,10 @@ struct tree {
  * @trees:	the trees of all stacks
  * @by_stack:	for each task and stack, 1 + the index in @trees
  * @nr_nodes:	the number of nodes in all trees
- * @by_function: sums by function
- * @functions:	the sums of @by_function, sorted by instructions
- * @lines:	sums by function, line and file name
- * @count:	how often the step that is being added was executed
+ * @by_function: the calls, instructions and branches of each function
+ * @functions:	the entries of @by_function, sorted by instructions
+ * @lines:	the instructions of each line, by function, line number and file name
+ * @count:	how often the current step was executed
  * @marks:	the differences between this run and the other run, or NULL
  * @markers:	a marker for each task (see marks.h)
  */

@@ -19,7 +19,7 @@
 
 /*
  * Compare the failed call with at most this many different successful calls. Choose the latest
- * ones, because earlier calls often differ in more than the check.
+ * ones, because earlier calls often differ from the failed call in more than the failing check.
  */
 #define GOODS_MAX	256
 
@@ -93,7 +93,7 @@ static bool is_condition_of(const struct trail *t, const struct condition *c,
 }
 
 /*
- * Find the condition that decided a difference. Begin the search at *@from, the condition of the
+ * Find the condition at the place of a difference. Begin the search at *@from, the condition of the
  * previous difference, because differences and conditions are in the order of execution.
  */
 static const struct condition *condition_of(const struct trail *t, const struct difference *d,
@@ -120,8 +120,8 @@ static int by_way(const void *left, const void *right)
 }
 
 /*
- * Return true if the error number was loaded after @c, and if @good does not contain @c with the
- * same outcome.
+ * Return true if the error number was loaded between @c and the next condition, and @good does not
+ * contain @c with the same outcome.
  */
 static bool is_foreign_load(const struct condition *c, const struct trail *good)
 {
@@ -137,8 +137,8 @@ static bool has_reason(const struct ranking *r, const struct condition *c)
 }
 
 /*
- * After a difference, also add each condition for which is_foreign_load() is true. The failing
- * check may be in code that only the failed call ran, or in a caller that tests a return value.
+ * Also add each condition after a difference if is_foreign_load() is true. The failing check may
+ * be in code that only the failed call ran, or in a caller that tests a return value.
  */
 static void add_foreign(struct ranking *r, struct history *h)
 {

@@ -13,7 +13,7 @@
 /**
  * struct reason - a possible reason for the failure
  * @condition:	the conditional jump, or NULL if the difference is not a conditional jump
- * @difference:	the difference from a successful call, at or before @condition, or NULL
+ * @difference:	the last difference up to @condition, or NULL if ranking.good is NULL
  * @parted:	true if @difference is at @condition, false if @difference is earlier
  * @order:	position of the condition in the order of execution
  * @weight:	likelihood of the reason
@@ -29,7 +29,7 @@ struct reason {
 /**
  * struct ranking - the possible reasons for a failure
  * @failed:	the failed call
- * @good:	the most similar successful call of the same system call, or NULL
+ * @good:	the successful call most similar to @failed (same system call), or NULL
  * @goods:	number of successful calls of the same system call
  * @differences: differences between @failed and @good
  * @trail:	conditions of @failed

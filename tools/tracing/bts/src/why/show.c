@@ -85,7 +85,7 @@ static void show_calls(const struct history *h, const struct ranking *r,
 		colour(route->out, COLOUR_NONE);
 }
 
-/* Write what the failed call (@side 0) or the successful call (@side 1) did at the difference. */
+/* Write where the failed call (@side 0) or the good call (@side 1) goes from place_of(@reason). */
 static void way(char *buffer, size_t size, const struct history *h, const struct reason *reason,
 		unsigned int side)
 {

@@ -23,7 +23,7 @@
 
 /* Process at most this many consecutive equal iterations of a loop. */
 #define RUN_MAX		2
-/* Do not process elements beyond this nesting depth, because each level needs stack space. */
+/* Ignore nodes that are nested deeper than this, because each level of recursion uses stack. */
 #define DEPTH_MAX	100000
 /* The initial size of the list of conditions. */
 #define ROOM_MIN	256
@@ -43,7 +43,7 @@ static bool ends_in_panic(struct object *o, uint64_t addr)
 	return kind == INSN_CALL && !strcmp(object_sym(o, target)->name, "__stack_chk_fail");
 }
 
-/* Report whether @place is in the call's function. (A straight run may leave the function.) */
+/* Report whether @place is in @activation's function. (Code may run on into the next one.) */
 static bool is_own(const struct trail *t, uint32_t activation, const struct place *place)
 {
 	const struct sym *own = t->forest->functions[t->activations[activation].function].sym;

@@ -14,8 +14,8 @@
  * @function:	number of the function
  * @parent:	index of the caller's activation or, for the outermost activation, its own index
  * @conditions:	number of conditions tested so far
- * @last:	1 + the index of the latest condition in trail.list, or 0 if there was none since
- *		the function began or last loaded the error number
+ * @last:	1 + the index of the latest condition in trail.list; 0 at first, and again after
+ *		each load of the error number
  * @loaded:	the function loaded the error number
  */
 struct activation {
@@ -62,9 +62,9 @@ struct trail {
 	bool			too_deep;
 };
 
-/* Collect the conditions of the call, and the loads of the error number @error. */
+/* Collect the conditions that @call tested, and the instructions that loaded -@error. */
 void trail_walk(struct trail *t, struct forest *f, const struct system_call *call, int error);
-/* Return the likelihood (0 to 100) that @c is the failing check, judged by this call alone. */
+/* Return the likelihood (0 to 100) that @c is the failing check, using only the trail @t. */
 unsigned int trail_weight(const struct trail *t, const struct condition *c);
 void trail_free(struct trail *t);
 
