@@ -15,8 +15,8 @@
  * Called with trace_event_read_lock() held.
  *
  * Printing an entry of the function_graph tracer may consume entries, so iter->ent may be invalid
- * afterwards. This is safe here: only the callback rows() reads iter->ent, and the print functions
- * of events that have this callback do not consume entries.
+ * afterwards. Even so, rows() may read iter->ent, because the print functions of events that have
+ * this callback do not consume entries.
  */
 unsigned int trace_rows(struct trace_iterator *iter)
 {

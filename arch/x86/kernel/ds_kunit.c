@@ -213,7 +213,7 @@ static void ds_test_wrap(struct kunit *test)
 	}
 }
 
-/* Records that the CPU stores after BTS is off are left out, but may overwrite other records. */
+/* Records stored after BTS is off are not part of a batch, but may overwrite other records. */
 static void ds_test_late(struct kunit *test)
 {
 	const unsigned int size = 20, late = 3;

@@ -254,6 +254,6 @@ int bts_set_blocking(struct bts_instance *b, bool on)
 	}
 	static_branch_dec(&bts_block_key);
 	WRITE_ONCE(b->blocking, false);
-	/* The option "overwrite" could not be set while @blocking was true, so it is off now. */
+	/* "overwrite" is off now, because it could not be set while @blocking was true. */
 	return b->overwrite ? set_tracer_flag(b->tr, TRACE_ITER(OVERWRITE), 1) : 0;
 }

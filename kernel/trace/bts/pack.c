@@ -197,7 +197,7 @@ static void bts_coder_learn(struct bts_coder_node *cur, struct bts_coder_node *n
 }
 
 /*
- * Encode a run, and then a branch that is neither @next nor @other of the previous branch.
+ * Encode a run, and then a branch that is neither @next nor @other of the node in @c->cur.
  * Return: the end of the encoded branches, or NULL if the pack has no room for a node.
  */
 static noinline u8 *bts_add_else(struct bts_coder *c, u8 *p, unsigned int run,
