@@ -287,7 +287,7 @@ static u64 debugctl_after(u64 debugctl, const char *request)
 	return debugctl;
 }
 
-TEST_ALONE(mce, "only-property", "a machine check clears TR, BTS and BTINT, and is not stored")
+TEST_ALONE(mce, "only-property", "a machine check clears TR, BTS and BTINT, and leaves no record")
 {
 	u64 on = TR_BTS | DEBUGCTL_BTINT | DEBUGCTL_LBR;
 	u64 cr4, got;

@@ -3,9 +3,9 @@
 # Find the source lines that mutants change: awk -v tree=DIR [-v only=NAME] -f break.awk TABLE...
 #
 # machine/tests/mutate describes the tables of mutants. Report each incomplete mutant, and each
-# mutant whose old lines do not occur exactly once in the file. If anything is reported, exit with
-# status 1. With NAME, write a broken copy PATH.broken of each file PATH that the mutant NAME
-# changes, and print PATH.
+# mutant whose old lines do not occur exactly once in the file that it changes. If anything is
+# reported, exit with status 1. With NAME, write a broken copy PATH.broken of each file PATH that
+# the mutant NAME changes, and print PATH.
 
 function problem(what) {
 	print name ": " what > "/dev/stderr"

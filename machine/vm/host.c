@@ -19,8 +19,8 @@
  *							with FORWARD only of a second signal
  *	SIGKILL						the kernel kills the emulator
  *
- * If a line of the console matches the option TROUBLE, the status is 123, except in the last two
- * cases.
+ * If a line of the console matches the pattern in the option TROUBLE, the status is 123, unless a
+ * signal ends this program.
  */
 #define _GNU_SOURCE
 #include <err.h>

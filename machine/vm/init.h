@@ -11,7 +11,7 @@ struct words {
 	int	nr;
 };
 
-/* Mount all file systems for the job. @job[TYPE] contains the words of type TYPE. */
+/* Mount all file systems for the job. @job has an element for each type of words. */
 void root_mount(const struct words *job);
 
 #endif

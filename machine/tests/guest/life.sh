@@ -5,7 +5,7 @@
 # is KTAP.
 #
 #	online    the guest starts with maxcpus=1; CPU 1 comes online while bts is the tracer
-#	suspend   the guest suspends to RAM; parts/suspend wakes the machine
+#	suspend   the guest suspends to RAM, and parts/suspend wakes the guest
 #
 # BTS_PROGS is the directory with the programs of the selftests, and BTS_ACCOUNT is the path of the
 # selftests' account.awk.
