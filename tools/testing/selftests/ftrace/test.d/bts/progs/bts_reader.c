@@ -10,7 +10,8 @@
  * the program reads standard input, which the caller has opened.
  *
  * After SIGTERM, the program reads the data that is still in the pipe, and ends with status 0. With
- * -t, a second thread reads. After SIGTERM, only this thread ends, so the file stays open.
+ * -t, a second thread does the reading. After SIGTERM, only this thread ends, so the file stays
+ * open.
  */
 #define _GNU_SOURCE
 #include <errno.h>
