@@ -32,7 +32,7 @@ class Program:
 
     name = None
     configure = ['./configure', '--quiet']
-    # the targets and variables for make, and the resulting program
+    # the (folder, target) pairs and the variables for make, and the resulting program
     targets = []
     words = ('AUTOMAKE=:', 'AUTOCONF=:', 'ACLOCAL=:', 'AUTOHEADER=:')
     binary = None

@@ -179,7 +179,7 @@ static int is_one_loss(uint64_t packs, uint64_t lost)
 	       !r.first_rows && r.lost[LOSS_MISSED] == lost && r.losses[LOSS_MISSED] == !lost;
 }
 
-/* Entries are lost before a page that begins with a row, which has no sequence number. */
+/* Lose entries before a page whose first entry is a row. A row has no sequence number. */
 static void test_missed_row(void)
 {
 	int good;

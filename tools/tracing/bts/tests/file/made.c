@@ -224,7 +224,7 @@ void write_file(const char *lost, const char *pack)
 		put_number(f, strlen(formats[i]), 8);
 		put(f, formats[i], strlen(formats[i]));
 	}
-	/* No events of other systems, no symbols, no printk formats, no command lines, one CPU */
+	/* Only ftrace's events, no symbols, no printk formats, no command lines, one CPU */
 	put_number(f, 0, 8);
 	put_number(f, 0, 4);
 	put_number(f, 0, 8);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read generated traces in each format that the tracer has ever used, in a format that a later
- * tracer may use, and with damaged entries. Print KTAP.
+ * Read generated traces in each format that the tracer has ever used, and in a format that a later
+ * tracer may use. Also read traces with damaged entries. Print KTAP.
  *
  *	reader FILE
  *

@@ -93,7 +93,7 @@ fuzz() {
 	! grep -q '^saved_\(crashes\|hangs\) *: [1-9]' "$stats"
 }
 
-# fuzz_restore ENTRY FILE: fuzz only FILE. The other files of the killed recording stay the same.
+# fuzz_restore ENTRY FILE: fuzz bts restore, mutating only this FILE of the killed recording.
 fuzz_restore() {
 	(
 		cd "$dir/run-$1"

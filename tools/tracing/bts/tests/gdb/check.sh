@@ -136,7 +136,7 @@ judge_pie() {
 # The message at the end of the history depends on the version of gdb.
 end_of_history='No more reverse-execution history\|Reached end of recorded history'
 
-# The program's bug is that list_drop() does not unlink the first word.
+# The program's bug: if a word is the first in the list, list_drop() does not unlink the word.
 judge_crash() {
 	in_gdb crash.dat -- 'info sharedlibrary' bt reverse-finish 'tbreak list_drop' reverse-continue \
 		bt reverse-step reverse-stepi 'info locals' continue || return 1

@@ -3,7 +3,7 @@
  * Read traces with libbts, first one after another, then all at once, each in its own thread. Both
  * rounds must give the same results, and the results of different library functions must agree.
  *
- *	ask TRACE...	print the problem, or the number of branches
+ *	ask TRACE...	print the number of branches or, on failure, the first wrong result
  */
 #include <errno.h>
 #include <libbts.h>

@@ -28,7 +28,7 @@
 #define EVENT_HEAD	4
 #define ENTRY_HEAD	35
 
-/* The maximum size of packed branches that fit into one sub-buffer. */
+/* The maximum number of bytes of packed branches in one sub-buffer. */
 #define MAX_CODE	(PAGE - 16 - 8 - ENTRY_HEAD)
 
 struct branches {

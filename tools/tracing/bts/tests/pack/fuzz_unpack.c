@@ -2,9 +2,9 @@
 /*
  * libFuzzer target: decode arbitrary bytes as packed branches
  *
- * An input is the number of branches (2 bytes), the cursor's step (1 byte), the first source (8
- * bytes) and the packed branches. The packed branches and the array of decoded branches are
- * allocated with their exact sizes, so that the address sanitizer can detect each access beyond
+ * An input is the number of branches (2 bytes), the cursor's step (1 byte), the first branch's
+ * source (8 bytes), and the packed branches. The packed branches and the array of decoded branches
+ * are allocated with their exact sizes, so that the address sanitizer can detect each access beyond
  * their ends. A cursor decodes the branches in steps, and must return the same branches as a
  * decoder that decodes all branches in one call.
  */

@@ -219,8 +219,7 @@ static void test_rows(struct tep_handle *tep)
 }
 
 /*
- * Print an entry that is truncated to @size bytes. Return: the part of the row that begins with the
- * colon.
+ * Print an entry that is truncated to @size bytes. Return: the rest of the row, from the colon on.
  */
 static const char *print_cut(struct tep_handle *tep, u16 type, int size)
 {

@@ -84,7 +84,7 @@ for program in bts_jumps bts_fault bts_signal; do
 	check "import of intel_bts//: each user-space branch of $program" intel_both $program
 	check "import of intel_bts//u: $program" intel_user $program
 done
-# A trace of "bts record --backend intel_bts" must contain the same branches as an imported trace,
+# A trace from "bts record --backend intel_bts" must contain the same branches as an imported trace,
 # and also the branches of child processes.
 live_both() { # PROGRAM
 	rows "$1-live.dat" >branches &&

@@ -8,9 +8,10 @@
  * name also contains such a sequence. With ADDRESS, the task also takes branches in /throws,
  * from ADDRESS on. /throws has no build ID, and is mapped at 0x400000.
  *
- * With ODD_STACKS=N, the functions have ordinary names, and two fibers wait in the same functions.
- * Fiber A waits first, but fiber B continues first. Fiber B calls leaf() N times before it waits,
- * and calls park() several times after it has continued.
+ * With ODD_STACKS=N, the functions have ordinary names, and two fibers are suspended in the
+ * same call stack.
+ * Fiber A waits first, but fiber B resumes first. Fiber B calls leaf() N times before it waits, and
+ * calls park() several times after it resumes.
  *
  * With ODD_GDB=FILE, the task maps two copies of FILE at the same address, one after the other. The
  * trace ends in an idle task. In the archive, a copy of FILE replaces the kernel's code.
@@ -100,7 +101,7 @@ static void wait_for_turn(struct pages *p, unsigned int fiber, unsigned int main
 	go(p, SWITCH, 0x10, MAIN, main_at);
 }
 
-/* A fiber continues, and returns from park() and climb(). */
+/* main() resumes a fiber in park(), and the fiber returns from park() and climb(). */
 static void go_on(struct pages *p, unsigned int fiber, unsigned int main_at)
 {
 	resume(p, main_at, PARK, 0x14);

@@ -4,7 +4,7 @@
 # Run the tool on bad input: damage.py SERVE RUNS PROGRAMS CALLS TRACE [SMALL...]
 #
 # Truncate TRACE at 1,000 positions. Make RUNS copies (in total) of TRACE and the SMALL traces, and
-# damage each copy at random. CALLS is the program that was recorded in the last trace. Make
+# damage each copy at random. CALLS is the program that the last trace argument shows. Make
 # (RUNS / 10) copies of CALLS, and damage each copy at random. SERVE is serve.c, linked with the
 # tool. The tool should be built with SAN=1. No command may crash or hang. If a command fails, it
 # must print a message with the name of the file and the reason. The branches that the tool reads

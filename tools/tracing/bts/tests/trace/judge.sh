@@ -343,7 +343,8 @@ judge_vmlinux() {
 		>"$work/bill" && grep -q ' 0 gaps' "$work/bill" && same_lines "$work/info.k" &&
 		! "$bts" cover -f lcov -k --vmlinux "$bts" "$work/lifted.dat" 2>"$work/said" &&
 		grep -q '^bts: read lines: ' "$work/said" || return 1
-	# If the archive contains the kernel's build ID, bts must accept only a vmlinux with it.
+	# If the archive contains the kernel's build ID, bts must accept only a vmlinux with this
+	# ID.
 	objcopy -O binary --only-section=.note.gnu.build-id calls-static \
 		"$work/lifted.dat.archive/notes" &&
 		"$bts" cover -f lcov -k --vmlinux calls-static -o "$work/info.k" \
@@ -781,7 +782,7 @@ judge_graph() {
 		grep -q '^bts: graph: no_such: no such function' "$work/said"
 }
 
-# called WHERE: print "FUNCTION CALLS" for each function that bts graph finds.
+# called WHERE: print "FUNCTION CALLS" for each function that bts graph WHERE finds.
 called() {
 	"$bts" graph --json "$1" names.dat | python3 -c '
 import json, sys
@@ -848,7 +849,7 @@ judge_jitdump() {
 	"$bts" graph made_inner jitdump.dat >"$work/text" &&
 		grep -q '^ *20 .* made_outer ' "$work/text" && tail -n 1 "$work/text" | grep -q ' 0 gaps' ||
 		return 1
-	# The archive contains jit-PID.dump, so the names do not depend on the original file.
+	# The archive contains jit-PID.dump, so bts finds the names even without the original file.
 	mkdir -p "$work/apart" && cp -r jitdump.dat jitdump.dat.archive "$work/apart" &&
 		rm -f jit-*.dump && "$bts" top -n 0 "$work/apart/jitdump.dat" | grep -q ' made_inner '
 }
@@ -1049,8 +1050,8 @@ judge_diff() {
 	# recursion takes the same branches in both.
 	"$bts" diff calls.dat --against calls-more.dat >"$work/text" &&
 		grep -qx '1 run passed, 1 failed' "$work/text" || return 1
-	# bts must close the trace of a run that has no new branches. If all traces stayed open,
-	# 40 runs would need more memory than this limit.
+	# bts must close the trace of a run that has no new branches. If all traces stayed open, 40
+	# runs would need more memory than this limit.
 	# shellcheck disable=SC2046 # words
 	prlimit --as=300000000 "$bts" diff $(yes calls.dat | head -n 40) --against calls-more.dat \
 		>"$work/text" 2>&1 && grep -qx '40 runs passed, 1 failed' "$work/text"

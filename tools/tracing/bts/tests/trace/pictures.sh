@@ -6,8 +6,8 @@
 # A headless Chromium shows the flame graph and the page of bts diff. Chromium also opens folded
 # stacks and the timeline in speedscope, which comes from npm and is kept in the cache. speedscope's
 # page must show the name of the opened file or of a task. The pictures are saved as DIR/*.png for
-# inspection, and each must have several colours. KernelShark's library also counts the branches of
-# the trace. Print KTAP.
+# inspection, and each must have several colours. KernelShark's library must count the same
+# branches as bts. Print KTAP.
 
 set -u
 
@@ -182,7 +182,7 @@ speedscope() {
 		colours "speedscope-$1.png"
 }
 
-# If no file is opened, speedscope's page must not show the WORDS that the tests above look for.
+# If no file is opened, speedscope's page must not show the words that the tests above look for.
 no_file() {
 	browser "file://$work/package/dist/release/index.html" --dump-dom >"$work/page" &&
 		grep -q 'Drag and drop' "$work/page" &&

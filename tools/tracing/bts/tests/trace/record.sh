@@ -125,7 +125,7 @@ record mix-1 ./mix 1
 record mix-2 ./mix 2
 # judge.sh treats this program as a kernel, so the trace's archive lacks the real kernel's code.
 # Without the real kernel's code, the return from an interrupt looks like a jump. If an interrupt
-# occurs in calls.c, record the program again.
+# occurs in code of calls.c, record the program again.
 interrupted() {
 	[ -e "$dir/calls-static.dat" ] &&
 		"$bts" report --no-lines "$dir/calls-static.dat" 2>/dev/null | grep -qE \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Make a call tree that cannot be derived from calls and returns alone. The program has functions
- * with parts in .text.unlikely, a long straight run, longjmp() out of a recursion, callbacks of the
- * C library, and signal handlers. Handlers return, call siglongjmp(), or change the address at
+ * with parts in .text.unlikely, a long straight run, longjmp() out of recursive calls, callbacks of
+ * the C library, and signal handlers. Handlers return, call siglongjmp(), or change the address at
  * which the program continues.
  */
 #define _GNU_SOURCE	/* for REG_RIP */
