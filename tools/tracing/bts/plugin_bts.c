@@ -124,7 +124,7 @@ static void plugin_put_rows(struct trace_seq *s, struct tep_handle *tep, const c
 			 decoder.left);
 }
 
-/* The first versions of the tracer wrote packs of BTS_PACK_FORMAT, without a field "format". */
+/* The tracer's first versions used BTS_PACK_FORMAT, but their packs have no field "format". */
 static unsigned int plugin_format(struct tep_event *event, struct tep_record *record)
 {
 	unsigned long long format;

@@ -13,7 +13,7 @@
  * The second column of the output contains the kind of the option's argument (FILE, DIR, USER, PID,
  * EVENT ...), or a list of the valid values. If the option has no argument, the column is empty.
  *
- * For a word that the user has typed, print only the second column. A word may bundle options:
+ * Given an option that the user has typed, print only its second column. A word may bundle options:
  *
  *	-o, --output, -uo	-> FILE
  *	-u			-> nothing, because -u has no argument
@@ -65,7 +65,7 @@ static void add(struct list *l, const char *name, const char *argument, const ch
 			return;
 		o->argument = mem_format("%s|%s", before, argument);
 		free(before);
-		/* Drop the old description, which applies only to the first value. */
+		/* Drop the description, which applies only to the option's first value. */
 		*o->text = 0;
 		return;
 	}

@@ -117,7 +117,7 @@ static void print_options(const char *info)
 		"bts-cpl-filter", "bts-sched", "bts-map", "bts-sync", "overwrite",
 	};
 
-	/* A trace from bts import has no options, because bts record did not record the trace. */
+	/* A trace from bts import does not contain bts record's options, such as buffer_size_kb. */
 	if (!stats_number(info, "buffer_size_kb"))
 		return;
 	printf("%-11s", "options");

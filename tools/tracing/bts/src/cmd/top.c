@@ -40,7 +40,7 @@ static const char *const by_names[] = { "function", "edge", "loop", "line", "dso
 
 #define NAMES_CACHED 1024
 
-/* The maximum duration of a recording with --live, in seconds (one day). */
+/* The maximum of --delay, in seconds (one day). */
 #define DELAY_MAX 86400
 
 struct top {

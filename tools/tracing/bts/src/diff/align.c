@@ -87,7 +87,7 @@ static long one_more(struct search *s, long d, bool *done)
 	return best;
 }
 
-/* Store the matches on the path of cost @d to diagonal @k. Return the number of matches. */
+/* Store in @out the matches on the path to diagonal @k at cost @d. Return their number. */
 static size_t walk_back(const struct search *s, long d, long k, struct match *out)
 {
 	size_t nr = 0;

@@ -59,7 +59,7 @@ uint32_t describe(struct find *s, const struct range *r);
 /* Add the range to the last difference, which continues because the runs have not met again. */
 void describe_more(struct find *s, const struct range *r);
 void path_push(struct find *s, uint32_t function);
-/* Set @tokens to the first branches that differ. Return how many equal elements precede them. */
+/* Set @tokens to each run's first differing branch. Return the number of equal elements before. */
 uint64_t range_parts(const struct forest *f, const struct range *r, uint32_t tokens[2]);
 /* Set @tokens to each run's first branch after the range. Report whether the branches match. */
 bool range_meets(const struct forest *f, const struct range *r, uint32_t tokens[2]);

@@ -50,8 +50,8 @@ static const struct pattern patterns[] = {
 	{ "nptl_*", NOISE_WAITING }, { "thrd_*", NOISE_WAITING }, { "mtx_*", NOISE_WAITING },
 	{ "cnd_*", NOISE_WAITING },
 	/*
-	 * The branches of these functions depend on the PID in the name of the stack's mapping, or
-	 * on whether a tunable has been read.
+	 * The branches of these two functions depend on the PID in the name of the stack's mapping,
+	 * or on whether the C library has already read a tunable.
 	 */
 	{ "name_stack_maps", NOISE_WAITING }, { "set_vma_name", NOISE_WAITING },
 	{ "clock_*", NOISE_CLOCK }, { "gettimeofday", NOISE_CLOCK }, { "time", NOISE_CLOCK },

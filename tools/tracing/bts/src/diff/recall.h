@@ -82,7 +82,7 @@ static inline void recall_log(struct recall *r, uint32_t token)
 	r->log[r->nr_log++ - r->base] = token;
 }
 
-/* Do not remember the calls in progress. Called for events that the log cannot contain. */
+/* Do not remember the calls in progress. Called for events that are not stored in the log. */
 static inline void recall_break(struct recall *r)
 {
 	r->broken = r->nr_log;

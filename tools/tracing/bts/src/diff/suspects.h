@@ -35,7 +35,7 @@ struct suspect {
 /**
  * struct suspects - passed and failed runs
  * @paths:	the paths of the traces of passed runs and of failed runs
- * @pipes:	the @nr_pipes traces whose functions are used by @forest or @list
+ * @pipes:	the @nr_pipes open traces, to whose functions @forest and @list refer
  * @closed:	the combined status of the traces that are already closed
  * @list:	outcomes, indexed by their number in @forest
  * @placed:	number of outcomes in @list whose places are known

@@ -93,7 +93,7 @@ static unsigned int *local_numbers(const struct object *o)
 	return numbers;
 }
 
-/* Return BOLT's name, such as "foo/2" for the second local foo. The caller frees the name. */
+/* Return the name in BOLT, such as "foo/2" for the second local foo. The caller frees it. */
 static char *name_of(const struct sym *s)
 {
 	struct object *o = s->object;

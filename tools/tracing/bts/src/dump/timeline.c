@@ -6,7 +6,7 @@
  * nanosecond for each instruction. If the trace contains a later time for the task's next branch or
  * row, the clock is set to that time. Calls are drawn in the order of execution. Unless the clock
  * was set during a call, the width of the call is its number of instructions. Each call, return and
- * mark needs one additional nanosecond, because speedscope confuses events with equal times.
+ * mark needs one additional nanosecond, because speedscope mixes up events that have the same time.
  */
 #include <stdlib.h>
 

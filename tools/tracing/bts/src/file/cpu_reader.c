@@ -34,7 +34,7 @@
 _Static_assert(sizeof(struct bts_pair) == sizeof(struct branch), "a pair is a branch");
 
 /**
- * struct decode - the thread's state
+ * struct decode - the state of the thread that decodes a CPU's pages
  * @b:		the batch to which branches are added, or NULL
  * @decoder:	the decoder of the current pack
  * @ts:		the time of the current entry

@@ -15,7 +15,7 @@
 #include "dat.h"
 #include "dat_parts.h"
 
-/* The maximum size of all parts before the pages (formats, kallsyms, command lines). */
+/* The maximum total size of the parts before the pages (formats, kallsyms, command lines). */
 #define V6_HEAD_MAX	(256ULL << 20)
 
 static void v6_options(struct dat *dat, struct dat_bytes *b)

@@ -68,7 +68,7 @@ struct batch {
 #define QUEUE_MIN	16
 
 /**
- * struct queue - a ring of batches, which the thread fills and the pipeline empties
+ * struct queue - a ring of batches, which a reader thread fills and the pipeline empties
  * @ring:	@size batches
  * @in:		the number of batches filled so far; protected by @lock, like the members below
  * @out:	the number of batches emptied so far

@@ -479,7 +479,7 @@ static void transition(struct calls *c, const struct step *s)
 
 /*
  * The run is in user space, so end any kernel frames that do_exit() (above) has not ended. With the
- * option bts-cpl-filter, a trace of user space may have no branches out of the kernel.
+ * option bts-cpl-filter, a trace of user space may lack the branches that would end these frames.
  */
 static void leave_kernel(struct calls *c)
 {

@@ -46,7 +46,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	e->begun = true;
 }
 
-/* Report whether the run stays in one function and in the same inlined call, if any. */
+/* Report whether the run of @s stays in one function, and does not enter or leave inlined code. */
 static bool is_whole(const struct step *s)
 {
 	uint64_t end;

@@ -128,7 +128,7 @@ uint32_t side_begin(const struct calls *c)
 {
 	uint32_t i = c->now.depth;
 
-	/* Do not search for an entry in vain: recursion may make the stack very deep. */
+	/* Without an entry, do not search: recursion may make the stack very deep. */
 	if (!c->now.nr_entries)
 		return 0;
 	while (i && !is_entry(&c->now.frames[i - 1]))

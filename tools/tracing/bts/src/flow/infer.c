@@ -66,7 +66,7 @@ void infer_end(struct pipe_private *v, struct task *t, uint64_t user_ip)
 	struct place at = place_find(v->pipe, t, user_ip);
 	enum branch_kind kind;
 
-	/* If a system call ended the task, the run ends before @user_ip, at the system call. */
+	/* If a system call ended the task, the straight run ends at it, before @user_ip. */
 	branch_kind_at(at.sym->object, at.addr - SYSCALL_SIZE, &kind);
 	end_run(v, t, kind == BRANCH_SYSCALL ? user_ip - SYSCALL_SIZE : user_ip);
 }

@@ -215,7 +215,7 @@ struct consumer {
 };
 
 /*
- * The filters that all commands accept (options.c). The library does not use @head, @path and
+ * The filters that all commands accept (options.c). The library does not use @head, @path or
  * @given. Times are in nanoseconds. @time_to is valid only if @time_given is true.
  */
 struct options {
@@ -281,7 +281,7 @@ struct pipe_private;
  * @user_only:	the trace contains only branches within user space
  * @progress:	NULL, or a function that pipe_run() calls with @progress_ctx from time to time, and
  *		at the end with @done equal to @total
- * @error:	the last failure, for example that the file is damaged
+ * @error:	the last failure, for example a damaged file
  */
 struct pipe {
 	struct consumer			consumer;

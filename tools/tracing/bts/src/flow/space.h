@@ -56,7 +56,7 @@ struct map {
  * @id:		a number that changes whenever the meaning of an address may have changed
  * @maps:	the mappings, sorted, without overlap
  * @missed:	since @id last changed, an address was looked up but not found
- * @biases:	for each file, the number to add to shared addresses to get the process's addresses
+ * @biases:	for each file, the number to add to a shared address to get the process's address
  */
 struct space {
 	int			tgid;
@@ -85,7 +85,7 @@ struct spaces {
 
 /**
  * struct spot - the meaning of an address in a process
- * @addr:	the shared address or, if @file is FILE_NONE, the address in the process
+ * @addr:	the address in @file or, if @file is FILE_NONE, in the process
  * @map:	the mapping, or NULL if the address is in the kernel or not mapped
  * @file:	number of the shared file, FILE_SLOW or FILE_NONE
  */

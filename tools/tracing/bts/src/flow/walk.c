@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Call a function for each instruction of a step.
+ * Call a callback for each instruction of a step.
  *
  * Most runs stay in one function. But a run may continue into the next function or past an assembly
  * label, so the callback receives each instruction's function.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Read the trace a second time, up to the place that position.c has found. Create each thread's
- * blocks, and list the files that are mapped in the process at this place.
+ * blocks, and list the files that the process has mapped when it reaches this place.
  *
  * A row for the mapping of the vDSO shows that exec() has replaced all mappings, so all mappings
  * that existed before exec() are removed. If exec() has started another program, earlier blocks are

@@ -27,7 +27,7 @@ char *mem_vformat(const char *format, va_list args) __attribute__((format(printf
  * local variables of @run point.
  */
 bool mem_try(void (*run)(void *arg), void *arg);
-/* Fail as if an allocation had run out of memory. */
+/* Fail as if there were no memory for an allocation. */
 __attribute__((noreturn)) void mem_fail(void);
 /*
  * Set the function that is called if an allocation outside mem_try() fails. Call mem_on_failure()

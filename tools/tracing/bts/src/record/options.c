@@ -21,7 +21,7 @@ static const char usage[] =
 "Usage: bts record [OPTIONS] [--] COMMAND [ARGS...]\n"
 "       bts record [OPTIONS] -p PID[,PID...] | -a\n"
 "\n"
-"Records every branch that COMMAND, the PIDs or all tasks take, and the branches of their\n"
+"Records every branch of COMMAND, of the given processes or of all tasks, and of their\n"
 "children, until the tasks end or Ctrl-C. By default, records the user and the kernel side.\n"
 "\n"
 "  -o, --output FILE    the trace (trace.dat)\n"

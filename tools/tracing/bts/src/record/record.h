@@ -15,7 +15,7 @@
 #include "instance.h"
 #include "vm.h"
 
-/* Record with the tracer, one of two perf events, or the tracer in the emulated machine. */
+/* What records: the tracer, one of two perf events, or the tracer in the emulated machine. */
 enum record_backend { BACKEND_ANY, BACKEND_TRACER, BACKEND_PERF, BACKEND_INTEL_BTS, BACKEND_VM };
 
 /* options.c: the options of bts record. */

@@ -35,7 +35,7 @@ enum word {
 	WORD_UMASK	= 'm',
 };
 
-/* The program in the package bts-vm. vm_find() uses this path if ../lib has no such program. */
+/* The program that the package bts-vm installs. A program in ../lib (from bts) has priority. */
 #define PACKAGE "/usr/lib/bts-vm/run"
 
 char *vm_find(void)

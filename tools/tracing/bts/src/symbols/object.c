@@ -196,7 +196,7 @@ static bool read_own_vdso(struct objects *all, struct object *o)
 	if (fd >= 0)
 		close(fd);
 	free(vdso);
-	/* Forget the path, which is valid only until close(). */
+	/* Forget the paths, which are invalid once the files are closed. */
 	free(o->debug_path);
 	o->debug_path = NULL;
 	free(o->read_path);

@@ -29,7 +29,7 @@ struct stat;
  * @local:	the name is local to one source file
  * @stub:	the function is a PLT stub, which only jumps to another function
  * @nameless:	the function has no symbol; it may be a part of another function
- * @role:	roles.c: how the function is entered and left
+ * @role:	how the function is entered and left (see roles.c)
  * @inlined:	inlines.c: for an inlined function, its number in the object, from 1; otherwise 0
  * @priv:	data of the command
  */
@@ -90,7 +90,7 @@ enum object_proof {
 /**
  * struct object - a file, the kernel, a kernel module, or memory without a file
  * @name:	the short name: the file name, or [kernel]
- * @whole_name:	the short name in brackets
+ * @whole_name:	the name of @whole: @name, in brackets
  * @path:	the path at which the object was mapped
  * @base:	the address of the first page of @file's image
  * @tgid:	PID of the process, if the object is memory without a file
@@ -280,7 +280,7 @@ void sym_list_add(struct sym_list *list, uint64_t addr, uint64_t size, const cha
 const char *elf_section_name(Elf *elf, const GElf_Shdr *sh);
 /* elf.c: set *@list to the loaded segments that have all @flags (PF_*). Return their number. */
 size_t elf_segments(Elf *elf, size_t file_size, uint32_t flags, struct segment **list);
-/* elf.c: add the symbol of a function. For an STT_FILE symbol, set *@file to the name. */
+/* elf.c: add the symbol of a function. For an STT_FILE symbol, set *@file to its name. */
 void elf_sym(struct sym_list *list, Elf *elf, GElf_Sym *s, uint64_t addr, const char *name,
 	     const char **file);
 /* debug.c: read the symbols of a file, and set o->debug_path. */

@@ -244,8 +244,8 @@ static bool is_bound(const char *name)
 }
 
 /*
- * The kernel and its modules share one table, because all their addresses are absolute, and all
- * their code is in one file.
+ * The kernel and its modules share one table, because all their addresses are absolute, and kcore
+ * contains the code of all of them.
  */
 void kernel_syms(struct objects *all, const char *kallsyms)
 {

@@ -8,8 +8,9 @@
  *
  * If a signal interrupts a system call, the result is an internal error number like ERESTARTSYS.
  * The kernel then decides whether the system call is restarted or fails with EINTR. When the signal
- * handler ends, rt_sigreturn restores the registers and erases the number, so its event reports -1
- * as the number. If the interrupted system call fails, this event reports EINTR as the result.
+ * handler ends, rt_sigreturn restores the registers and erases the system call's number, so the
+ * event of rt_sigreturn reports -1 as the number. If the interrupted system call fails, this event
+ * reports EINTR as the result.
  */
 #include <errno.h>
 #include <stdlib.h>
