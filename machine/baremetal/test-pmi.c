@@ -149,7 +149,7 @@ TEST(pmi_nmi, "no branch is lost if threshold PMIs are NMIs")
 	/* Each PMI adds two records: its delivery and its return. */
 	CHECK(s->pmis >= 20000 / BUFFER && s->pmis <= 20000 / (THRESHOLD - 2),
 	      "%lu PMIs", s->pmis);
-	CHECK(s->lvt == (LVT_MASKED | LVT_NMI), "LVT was %x in the handler", s->lvt);
+	CHECK(s->lvt == (LVT_MASKED | LVT_NMI), "LVTPC was %x in the handler", s->lvt);
 	pmis = info_bts(0, "pmis") - pmis;
 	CHECK(pmis == s->pmis, "info bts counts %lu of %lu PMIs", pmis, s->pmis);
 	stream_end();
@@ -169,7 +169,7 @@ TEST(pmi_vector, "no branch is lost if threshold PMIs use a fixed vector")
 	stream_check(s);
 	CHECK(s->pmis >= 20000 / BUFFER && s->pmis <= 20000 / (THRESHOLD - 2),
 	      "%lu PMIs", s->pmis);
-	CHECK(s->lvt == (LVT_MASKED | VEC_PMI), "LVT was %x in the handler", s->lvt);
+	CHECK(s->lvt == (LVT_MASKED | VEC_PMI), "LVTPC was %x in the handler", s->lvt);
 	stream_end();
 	return NULL;
 }

@@ -90,8 +90,7 @@ enum ds_fault ds_bts_fault(int cpu)
  * ds_bts_update_all - make every CPU ask the client again what to record
  * @cause: the cause of the drain that precedes each CPU's question
  *
- * When this function returns, each CPU has handed over its records and called the client's
- * turn().
+ * When this function returns, each CPU has drained and called the client's turn().
  *
  * Context: Process context, interrupts on.
  */

@@ -503,7 +503,7 @@ static void ds_settle(struct ds_bts_cpu *c)
 	ds_empty(c);
 }
 
-/* Test that a known branch causes exactly one record, and that the threshold causes a PMI. */
+/* Test that a branch is stored exactly once, and that reaching the threshold raises a PMI. */
 static enum ds_fault ds_try(struct ds_bts_cpu *c)
 {
 	const u64 on = DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS;
@@ -582,6 +582,6 @@ void ds_put_back(struct ds_bts_cpu *c)
 	ds_empty(c);
 	WRITE_ONCE(c->ds->bts_interrupt_threshold, c->threshold);
 	WRITE_ONCE(c->ds, NULL);
-	/* During a microcode update, a PMI does not call its handlers. So LVTPC may be masked. */
+	/* During a microcode update, no handler is called for a PMI. So LVTPC may be masked. */
 	ds_unmask_pmi();
 }

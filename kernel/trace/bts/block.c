@@ -30,8 +30,8 @@
  *	  for the next task if entries are held. On the way to user mode, a task may have read the
  *	  flag just before an NMI sets it. So an NMI that sets the flag also raises an interrupt,
  *	  and the task reads the flag again when this interrupt returns. If the flag was already
- *	  set, the NMI raises no interrupt, because in a debug kernel, the branches of such an
- *	  interrupt might cause another NMI, and so on.
+ *	  set, the NMI raises no interrupt. Otherwise, in a debug kernel, the interrupt's branches
+ *	  might cause another NMI and interrupt, and so on.
  *	- When the last entry leaves an instance's backlogs, the tasks that wait for the instance
  *	  are woken: see bts_wake(). While entries are held, a worker drains the CPUs repeatedly,
  *	  for two reasons. First, a wait must end when the ring buffer is resized, unpaused, or

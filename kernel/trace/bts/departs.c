@@ -254,10 +254,7 @@ static int bts_sched_event_reg(struct trace_event_call *call, enum trace_reg typ
 	return bts_event_reg(call, type, data, bts_update_probes);
 }
 
-/*
- * Prepare the events. Register the probes of the events that the kernel command line has
- * switched on.
- */
+/* Prepare the events, and register the probes of events that the command line switches on. */
 static int __init bts_sched_init(void)
 {
 	guard(mutex)(&event_mutex);

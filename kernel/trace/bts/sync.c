@@ -62,7 +62,7 @@ static void bts_sync_poll(struct bts_instance *b)
 	bts_poll();
 }
 
-/* Start recording on the other CPUs after bts_sync_on(). Context: process context. */
+/* Start recording on the CPUs on which bts_sync_on() did not run. Context: process context. */
 static void bts_start_all(struct work_struct *work)
 {
 	guard(mutex)(&trace_types_lock);

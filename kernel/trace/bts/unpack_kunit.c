@@ -27,10 +27,7 @@ void bts_unpack_test_padding(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, bts_decoder_damaged(&t->d));
 }
 
-/*
- * Decode a pack that may be damaged. The decoder must stop, and must return at most @nr
- * branches.
- */
+/* Decode a pack that may be damaged. The decoder must return at most @nr branches. */
 static unsigned int pack_decode_any(struct kunit *test, size_t len, unsigned int nr)
 {
 	struct pack_test *t = test->priv;
@@ -67,10 +64,7 @@ void bts_unpack_test_cut(struct kunit *test)
 	}
 }
 
-/*
- * The decoder rejects lengths that are too large, and negative lengths (from entries that are
- * too short).
- */
+/* The decoder rejects lengths that are too large or negative (from entries too short). */
 void bts_unpack_test_length(struct kunit *test)
 {
 	static const size_t lengths[] = { BTS_CODE_MAX + 1, 1UL << 32, -1UL, -2UL, -36UL };

@@ -226,7 +226,7 @@ static void bts_deliver_each(struct bts_instance *b, struct bts_cpu *c,
  * @coder:	the coder
  * @open:	a pack has been begun but not yet written
  * @entry:	the pack
- * @room:	the memory of the pack, including its encoded branches
+ * @room:	memory for the pack and its encoded branches
  */
 struct bts_packer {
 	struct bts_coder	coder;

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/tool-kernel.sh DIR PROGRAM BTS: with the tool BTS, record PROGRAM (asks.c), which waits
-# for a byte. Write the trace, the output of BTS and the kernel's symbols to DIR. When this
-# script prints "ready", the judge switches the emulator's log on. When this script prints "done",
-# the judge switches the log off. After each switch, the judge sends a line to this script.
+# guest/tool-kernel.sh DIR PROGRAM BTS: with the user tool at the path BTS, record PROGRAM (asks.c),
+# which waits for a byte. Write the trace, the tool's output and the kernel's symbols to DIR. When
+# this script prints "ready", the judge switches the emulator's log on. When this script prints
+# "done", the judge switches the log off. After each switch, the judge sends a line to this script.
 
 set -e
 

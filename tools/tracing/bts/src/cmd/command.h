@@ -75,10 +75,7 @@ int command_no_input(const struct options *o, const char *command);
 int command_no_overwrite(const struct options *o, const char *command, const char *output,
 			 char *const *inputs, size_t nr);
 
-/*
- * Open the trace with libbts, and set the user's filters. On failure, print a message and return
- * NULL.
- */
+/* Open the trace with libbts, and set the user's filters. On failure, print why; return NULL. */
 struct bts_trace *command_trace(const struct options *o);
 /*
  * Print the summary, report a failure to read the trace, and close the trace. Returns @status, or

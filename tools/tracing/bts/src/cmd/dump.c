@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * bts dump: convert a trace into the format of another program. The files in dump/ describe the
- * formats.
- */
+/* bts dump: convert a trace into another program's format. dump/ describes the formats. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

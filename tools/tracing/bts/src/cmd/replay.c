@@ -42,7 +42,7 @@ struct replay {
 	uint64_t		head;
 	uint64_t		rows;
 	bool			found;		/* a call was shown */
-	/* The frame whose first line has not been printed yet, and the frame's task. */
+	/* The task and the frame of a call whose first line has not been printed yet. */
 	const struct bts_task	*pending;
 	struct bts_frame	pending_frame;
 };

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Read two traces, pair the tasks of the two runs, and find the differences between the two tasks
- * of each pair.
- */
+/* Read two traces, pair the tasks of the two runs, and find the differences of each pair. */
 #include <stdlib.h>
 
 #include "lib/large_stack.h"

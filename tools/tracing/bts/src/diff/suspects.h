@@ -34,7 +34,7 @@ struct suspect {
 
 /**
  * struct suspects - passed and failed runs
- * @paths:	the paths of the traces of passed runs and of failed runs
+ * @paths:	the trace files of passed runs, and those of failed runs
  * @pipes:	the @nr_pipes open traces, to whose functions @forest and @list refer
  * @closed:	the combined status of the traces that are already closed
  * @list:	outcomes, indexed by their number in @forest

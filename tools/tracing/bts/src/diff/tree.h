@@ -115,7 +115,7 @@ struct memory;
  * @recent:	a cache of nodes, indexed by a hash of a few elements; useful because most calls
  *		repeat a recent call
  * @places:	maps branches and places to numbers
- * @steps:	maps each step to the number of its token
+ * @steps:	maps each step to the number of the step's token
  * @names:	maps each function to its number
  * @objects:	names of objects
  * @entries:	for each place, by its number: whether a forward jump leads there

@@ -61,8 +61,9 @@ struct batch {
 
 /*
  * The queues of all CPUs together have QUEUE_ALL batches, but each queue has at least QUEUE_MIN.
- * QUEUE_ALL batches deliberately do not fit into a core's cache. Otherwise, the thread would write
- * to lines that are still in the cache of the pipeline's core. Writing to memory is faster.
+ * QUEUE_ALL is so large that the batches do not fit into a core's cache. Otherwise, the thread
+ * would write to lines that are still in the cache of the pipeline's core. Writing to memory is
+ * faster.
  */
 #define QUEUE_ALL	256
 #define QUEUE_MIN	16

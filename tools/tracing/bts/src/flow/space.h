@@ -55,7 +55,7 @@ struct map {
  * struct space - the mappings of a process
  * @id:		a number that changes whenever the meaning of an address may have changed
  * @maps:	the mappings, sorted, without overlap
- * @missed:	since @id last changed, an address was looked up but not found
+ * @missed:	an address was looked up but not found after @id last changed
  * @biases:	for each file, the number to add to a shared address to get the process's address
  */
 struct space {

@@ -92,7 +92,7 @@ char *record_describe(const struct instance *inst, const struct record_options *
 
 /* on.c: check the value of --on. If it is invalid, print a message and return STATUS_MISUSE. */
 int on_parse(const char *on);
-/* Register the removal of --on's probes in undo.c, before instance_create() (see on.c). */
+/* Tell undo.c to remove --on's probes. Call this before instance_create(): see on.c. */
 void on_prepare(const struct record_options *options);
 int on_arm(const struct instance *inst, const struct record_options *options);
 

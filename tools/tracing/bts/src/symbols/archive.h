@@ -10,7 +10,7 @@
  *				core file with a PT_LOAD for each piece of code
  *	kcore.before		the pages of code that later changed or disappeared, as they were
  *				when tracing began
- *	kcore.later		the code as it was when bts archive ran, if there is no kcore
+ *	kcore.later		only without kcore: the code as it was when bts archive ran
  *	notes			/sys/kernel/notes, with the kernel's build ID
  *	perf-PID.map		the function names of a JIT compiler
  *	jit-PID.dump		the function names of a JIT compiler, with the code

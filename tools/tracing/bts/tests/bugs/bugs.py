@@ -285,7 +285,7 @@ class Judged:
         if not self.ranks and not passed + failed:
             return 'no code is left at the line of the deleted statement', ran
         if not self.ranks and passed == len(self.runs['passed']):
-            return 'the line takes the same branches in all runs: only values differ', ran
+            return 'the changed line takes the same branches in all runs; only values differ', ran
         if not self.ranks:
             return 'no branch begins or ends at the line of the mutation', ran
         row = self.rows[self.ranks[0] - 1]

@@ -6,8 +6,9 @@
 #	judge.sh PROGRAMS DIR GUEST	GUEST: the output of record.sh
 #
 # Each trace must contain exactly the program's branches within user space, in order (bts_compare).
-# The program's source lists these branches, or a single-stepper has found them. If the kernel has
-# the tracer, the tracer's trace and perf's trace of a program are also compared. Print KTAP.
+# The expected branches are listed in the program's source, or were found by single-stepping. If the
+# kernel has the tracer, the tracer's trace and perf's trace of a program are also compared. Print
+# KTAP.
 
 set -u
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Run until killed. Take few branches, so that the branches of an interrupt are easy to find in the
- * trace.
- */
+/* Run until killed. Take few branches, so that an interrupt's branches are easy to find. */
 #include "prog.h"
 
 	.text

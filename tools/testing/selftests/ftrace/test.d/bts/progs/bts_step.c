@@ -305,10 +305,7 @@ static bool branch_taken(const struct insn *insn,
 	return false;
 }
 
-/*
- * The task has executed the instruction at task->regs.rip. If this instruction has branched, print
- * the branch.
- */
+/* The task has executed the instruction at task->regs.rip. Print its branch, if it took one. */
 static void instruction_done(int index, unsigned long next)
 {
 	struct task *task = tasks[index];
