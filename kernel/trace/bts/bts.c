@@ -61,8 +61,9 @@
  *	  tracer leaves the list, and is not reset or freed until a grace period has passed.
  *	- The options and bts_instance.tracing are written under trace_types_lock and read in any
  *	  context. After each write, the writer calls ds_bts_update_all(), which interrupts all CPUs
- *	  and returns once every CPU uses the new value. Only bts_sync_on(), which sets
- *	  bts_instance.tracing, and bts_crash(), which clears it, take no lock, in any context.
+ *	  and returns once every CPU uses the new value. The exceptions are bts_sync_on(), which
+ *	  sets bts_instance.tracing, and bts_crash(), which clears it. They may run in any
+ *	  context, so they take no lock.
  *
  * Losses. Each loss is counted. When the ring buffer has room again, an entry about the loss
  * (struct bts_lost_entry) is written before any later branch. The causes are in enum
@@ -641,7 +642,7 @@ static int __init bts_register(void)
 	event_bts_branch.flags |= TRACE_EVENT_FL_TRACER_FILTERS;
 
 	if (!ds_bts_available()) {
-		pr_info("no Branch Trace Store in this machine, so there is no bts tracer\n");
+		pr_info("no Branch Trace Store in this machine, so the tracer is not available\n");
 		return 0;
 	}
 

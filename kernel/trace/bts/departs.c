@@ -8,11 +8,11 @@
  * on any architecture (CONFIG_BTS_SCHED_EVENTS).
  *
  * Both events are recorded by probes on sched_switch, where current is still the leaving task. To
- * implement set_event_pid, ftrace itself has two probes on sched_switch. These
- * probes set a per-CPU flag that decides whether events are recorded. Before ftrace's first probe
- * runs, events are recorded if the leaving task is in the list. After the second probe, events are
- * recorded if the next task is in the list. Between the two probes, events are recorded if either
- * task is in the list. So the probes have these priorities:
+ * implement set_event_pid, ftrace itself has two probes on sched_switch. These probes set a per-CPU
+ * flag that decides whether events are recorded. Before ftrace's first probe runs, events are
+ * recorded if the leaving task is in the list. After the second probe, events are recorded if the
+ * next task is in the list. Between the two probes, events are recorded if either task is in the
+ * list. So the probes have these priorities:
  *
  *	trace_sched_switch(prev, next)
  *	  INT_MAX	bts_probe_departs()	recorded if prev is in the list

@@ -468,7 +468,8 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
  * With bts-block, this function first waits until no entries are held, because the backlog may have
  * no room for further rows. Only a fatal signal ends this wait early, because the task handles
  * other signals only after __bts_resume_user() has shown all mappings. Before taking mmap_lock,
- * this function lets other tasks run and take it. If the kernel is traced, so is this function.
+ * this function lets other tasks run and take it. __bts_resume_user() releases mmap_lock, unless it
+ * returns BTS_MAPS_BUSY. If the kernel is traced, so is this function.
  *
  * Context: Process context, may sleep.
  * Return: 0, or -EINTR if a fatal signal is pending.

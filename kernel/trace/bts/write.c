@@ -70,9 +70,9 @@ static bool bts_write(struct bts_cpu *c, union bts_entry *entry, unsigned int si
 /*
  * Write an entry into the ring buffer or the backlog. An entry that may be held is written into
  * the backlog if the ring buffer has no room, if the backlog is not empty, or if entries that
- * other CPUs hold must be written first. In the same cases, an entry of a task that
- * cannot wait is dropped, because it must not be held. This leaves room and the reader's time for
- * the entries of the waiting tasks.
+ * other CPUs hold must be written first. In the same cases, an entry of a task that cannot wait is
+ * dropped, because it must not be held. This leaves room and the reader's time for the entries of
+ * the waiting tasks.
  */
 static bool bts_place(struct bts_cpu *c, union bts_entry *entry, unsigned int size,
 		      bool hold)

@@ -128,7 +128,7 @@ static void leave(struct calls *c, struct frame *f)
 		if (fn->syscall && !c->closing)
 			t->call = node;
 	}
-	/* A stub with steps of its own called the dynamic linker to look up its function. */
+	/* A stub with a non-empty body called the dynamic linker to find its function. */
 	if (fn->stub && s->nr) {
 		g->resolved++;
 		recall_break(&t->recall);

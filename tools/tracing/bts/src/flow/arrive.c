@@ -134,7 +134,7 @@ static bool land_at_pad(struct calls *c, const struct step *s)
 
 /*
  * Search the SEARCH_MAX innermost frames for a frame that returns to @to. Return the number of
- * frames inside this frame, or -1 if there is no such frame.
+ * frames inside this frame, or -1 if the search fails.
  */
 static int64_t distance(const struct stack *other, uint64_t to)
 {

@@ -384,7 +384,7 @@ static uint64_t time_of(const struct perf_event_header *h, const struct perf_for
 	return id.time;
 }
 
-/* Return the ring's next record, or NULL if there is none or its time is after @limit. */
+/* Return the ring's next record, or NULL if the ring is empty or the record is after @limit. */
 static const struct perf_event_header *next_record(struct perf_events *events,
 						   struct perf_ring *ring, uint64_t limit)
 {

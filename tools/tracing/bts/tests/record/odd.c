@@ -8,10 +8,9 @@
  * name also contains such a sequence. With ADDRESS, the task also takes branches in /throws,
  * from ADDRESS on. /throws has no build ID, and is mapped at 0x400000.
  *
- * With ODD_STACKS=N, the functions have ordinary names, and two fibers are suspended in the
- * same call stack.
- * Fiber A waits first, but fiber B resumes first. Fiber B calls leaf() N times before it waits, and
- * calls park() several times after it resumes.
+ * With ODD_STACKS=N, the functions have ordinary names, and two fibers are suspended with the
+ * same calls. Fiber A waits first, but fiber B resumes first. Fiber B calls leaf() N times before
+ * it waits, and calls park() several times after it resumes.
  *
  * With ODD_GDB=FILE, the task maps two copies of FILE at the same address, one after the other. The
  * trace ends in an idle task. In the archive, a copy of FILE replaces the kernel's code.

@@ -682,7 +682,7 @@ judge_moves() {
 }
 
 # Each callee in the dump must also have its own entry there, even if the callee is inlined and has
-# no code of its own. Ignore kernel functions, because these traces contain no kernel branches.
+# no code of its own. Ignore kernel functions, because these traces show only user space.
 judge_inline_callees() {
 	for trace in inlines throws; do
 		"$bts" dump -f callgrind --inline -o "$work/dump" "$trace.dat" >/dev/null &&
