@@ -101,7 +101,7 @@ static __always_inline void bts_resume_maps(void)
  * TIF_NOTIFY_RESUME was set. If @regs is NULL, the caller is KVM's loop or io_uring, which may hold
  * locks and is not about to return to user mode. So do nothing. The next drain makes the task call
  * this function again.
- * Context: process context, interrupts on; no lock held unless @regs is NULL.
+ * Context: process context, interrupts on. The caller may hold locks only if @regs is NULL.
  */
 static __always_inline void bts_resume_user(struct pt_regs *regs)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Walk the rows of ring buffer entries that have several rows
+ * Walk the rows of a ring buffer entry, which may have several rows
  */
 
 #include <linux/trace_events.h>
@@ -15,8 +15,8 @@
  * Called with trace_event_read_lock() held.
  *
  * Printing an entry of the function_graph tracer may consume entries, so iter->ent may be invalid
- * afterwards. Even so, rows() may read iter->ent, because the print functions of events that have
- * this callback do not consume entries.
+ * afterwards. Even so, rows() may read iter->ent, because the print functions of an event that has
+ * a rows() callback do not consume entries.
  */
 unsigned int trace_rows(struct trace_iterator *iter)
 {
@@ -37,7 +37,7 @@ unsigned int trace_rows(struct trace_iterator *iter)
  *
  * Called with trace_event_read_lock() held.
  *
- * Return: false if the printed or skipped row was the entry's last row.
+ * Return: false if the entry has no further row.
  */
 bool trace_next_row(struct trace_iterator *iter)
 {

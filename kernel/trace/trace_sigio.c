@@ -6,8 +6,8 @@
  * signal is also sent when a snapshot swaps the buffers, although there may be nothing to read.
  * After a signal, no further signal is sent until the reader has read. If the ring buffer is then
  * still filled to buffer_percent, the next signal is sent immediately. Otherwise, the next signal
- * is sent when new entries have filled the ring buffer to buffer_percent. So a reader that does
- * not read is not flooded with signals, even if each signal adds entries to the trace.
+ * is sent when new entries have filled the ring buffer to buffer_percent. So the entries that a
+ * signal itself may add to the trace do not cause signals without end.
  *
  *	fcntl(F_SETFL, O_ASYNC) -> trace_sigio_set() -\
  *	a read -> trace_sigio_arm() -------------------+-> ready? -> SIGIO
@@ -56,7 +56,7 @@ static DEFINE_MUTEX(trace_sigio_mutex);
 /*
  * Report whether the reader has something to read. If the result is false and @table is not NULL,
  * the ring buffer will call trace_sigio_wake() when an entry is written or a snapshot swaps the
- * buffers. After a swap, the result is true, so that the reader reads the new live buffer.
+ * buffers. After a swap, the result is true: the next read will move @wait to the new live buffer.
  */
 static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 {
@@ -74,7 +74,7 @@ static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 	return buffer != READ_ONCE(iter->array_buffer->buffer);
 }
 
-/* Instead of waking a task, the ring buffer's irq_work makes this (perhaps spurious) call. */
+/* Called by the ring buffer's irq_work, instead of waking a task. The call may be spurious. */
 static int trace_sigio_wake(wait_queue_entry_t *wait, unsigned int mode, int sync,
 			    void *key)
 {

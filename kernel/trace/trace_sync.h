@@ -27,14 +27,14 @@ struct trace_iterator;
 
 /* Reasons why a tracer must bring the ring buffer up to date */
 enum tracer_sync_reason {
-	/* For the two reasons below, @cpu is RING_BUFFER_ALL_CPUS or the current CPU */
+	/* For FLUSH and ON, @cpu of sync() is RING_BUFFER_ALL_CPUS or the current CPU */
 	TRACER_SYNC_FLUSH,	/* the records are needed now, or the ring buffer has room again */
 	TRACER_SYNC_ON,		/* the ring buffer was switched on */
-	/* For the next three reasons, @cpu is always RING_BUFFER_ALL_CPUS */
-	TRACER_SYNC_OFF,	/* the ring buffer (in a crash: all of them) will be switched off */
+	/* For OFF, POLL and TARGETS, @cpu is always RING_BUFFER_ALL_CPUS */
+	TRACER_SYNC_OFF,	/* the ring buffer will be switched off (in a crash: all buffers) */
 	TRACER_SYNC_POLL,	/* a reader finds no data in a poll() or a non-blocking read() */
 	TRACER_SYNC_TARGETS,	/* a PID list or tracing_cpumask has changed */
-	/* For the last reason, @cpu is always the current CPU */
+	/* For EVENT, @cpu is always the current CPU */
 	TRACER_SYNC_EVENT,	/* an event or a trace_printk() is about to be written */
 };
 

@@ -10,11 +10,11 @@
  * online. Until the release, perf counts the claim as an active event, so perf's PMI handler
  * keeps unmasking the PMI in the local APIC.
  *
- * A CPU starts to use BTS in the ONLINE section of CPU hotplug, before ordinary tasks run on that
- * CPU. The driver cannot test the PMI earlier, because a CPU ignores NMIs until it is in
- * cpu_online_mask. A CPU stops using BTS in the STARTING section, with interrupts off, after its
- * last task has run and before perf clears DS_AREA. The claim, the release and suspend use the same
- * functions as CPU hotplug.
+ * When a CPU comes online, ds_cpu_online() starts BTS (in the ONLINE section of CPU hotplug) before
+ * ordinary tasks run on that CPU. The driver cannot test the PMI earlier, because a CPU ignores
+ * NMIs until it is in cpu_online_mask. When a CPU goes offline, ds_cpu_dying() stops BTS (in the
+ * STARTING section, with interrupts off), after the CPU's last task has run and before perf clears
+ * DS_AREA. These functions also run at a claim or release of BTS, and at a suspend or resume.
  */
 
 #define pr_fmt(fmt) "x86/ds: " fmt
@@ -88,7 +88,7 @@ enum ds_fault ds_bts_fault(int cpu)
 
 /**
  * ds_bts_update_all - make every CPU ask the client again what to record
- * @cause: the cause of the drain that precedes each CPU's question
+ * @cause: why each CPU drains its buffer before it asks the client
  *
  * When this function returns, each CPU has drained and called the client's turn().
  *
@@ -130,8 +130,8 @@ static bool ds_must_flush(int cpu, void *unused)
 /**
  * ds_bts_flush_all - make the CPUs hand over their records
  *
- * This function skips each CPU that does not record, unless the client's pending() returns true
- * for that CPU.
+ * This function flushes each CPU that is recording, and each other CPU for which the client's
+ * pending() returns true.
  *
  * Context: Process context, interrupts on. BTS is claimed.
  */
@@ -164,7 +164,7 @@ notrace void ds_bts_flush_cpu(void)
  * ds_bts_crash - drain every CPU and stop recording, because the kernel oopses or panics
  *
  * If this CPU was draining when it crashed, the records of this drain stay in the buffer. After
- * the crash, each CPU records nothing until it calls the client's turn() again. If two CPUs
+ * the crash, a CPU records nothing until ds_bts_ask() asks the client what to record. If two CPUs
  * crash at the same time, each of them requests the other CPU's records. A CPU that does not
  * respond in time still drains at its next NMI.
  *
@@ -201,7 +201,7 @@ static void ds_start(struct ds_bts_cpu *c)
 		ds_ask(c);
 		return;
 	}
-	/* During ds_bts_claim() (ds_online_state is 0), the client reports the failure. */
+	/* During a claim, ds_online_state is 0. The client then reports that the probe failed. */
 	if (ds_online_state)
 		pr_warn("CPU %d: BTS does not work, so this CPU's branches are not recorded\n",
 			smp_processor_id());
@@ -216,7 +216,7 @@ static int ds_cpu_online(unsigned int cpu)
 
 	guard(irqsave)();
 	if (!c->ds) {
-		/* An NMI during an earlier release may have set @busy and @pmi. */
+		/* An NMI during an earlier ds_bts_release() may have left @busy and @pmi set. */
 		WRITE_ONCE(c->busy, DS_FREE);
 		WRITE_ONCE(c->pmi, DS_PMI_NONE);
 		ds_run(&job);
@@ -329,9 +329,9 @@ bool ds_bts_available(void)
  * @ops: the client
  *
  * Each online CPU probes its BTS immediately, and other CPUs probe their BTS when they come
- * online. If a CPU's BTS works, that CPU then calls the client's turn(). Otherwise, the driver
- * does not use that CPU's BTS, ds_bts_fault() returns the reason, and each flush calls the
- * client's records() for that CPU with a batch whose @dead is true.
+ * online. If the probe succeeds, the CPU calls the client's turn() to ask what to record. If the
+ * probe fails, the driver does not use BTS on that CPU, and ds_bts_fault() returns the reason. Each
+ * flush of that CPU then calls the client's records() with an empty batch whose @dead is true.
  *
  * Context: Process context, may sleep; not concurrently with another claim or release.
  * Return: 0; -EBUSY if perf uses BTS, LBR or, on some CPUs, Intel PT; -ENODEV if there is no
@@ -381,7 +381,7 @@ err_claim:
  *
  * Each CPU hands over its records before it stops.
  *
- * Context: Process context, may sleep. The client must have stopped calling ds_bts_off().
+ * Context: Process context, may sleep. The client must no longer call ds_bts_off().
  */
 void ds_bts_release(void)
 {

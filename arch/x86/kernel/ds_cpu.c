@@ -29,9 +29,9 @@
  * and finds the buffer full, that drain unmasks the PMI.
  *
  * The hardware may raise the PMI late, or raise a PMI for each record above the threshold. After
- * TR is cleared, the hardware may still store a few records, which are own records. While TR is
- * set, the hardware may cache the index, so the driver writes the index only while TR is clear.
- * If a machine check clears TR, the next batch has @cleared set.
+ * TR is cleared, the hardware may still store a few records, which the driver does not deliver.
+ * While TR is set, the hardware may cache the index, so the driver writes the index only while TR
+ * is clear. If a machine check clears TR, the next batch has @cleared set.
  *
  * Concurrency. Each CPU changes only its own struct ds_bts_cpu, DS area and DEBUGCTL, with
  * interrupts off. The only exceptions are @crash and @crash_nmi, which a crashing CPU sets for
@@ -122,9 +122,10 @@ __ds_text bool ds_bts_off(void)
 }
 
 /*
- * Discard the records in the buffer. If the buffer was drained while BTS was off, these are own
- * records, which the CPU stored late. If the buffer was not drained, either an NMI did not call its
- * handlers (during a microcode update), or something other than this driver set TR.
+ * Discard the records in the buffer. If all earlier records had been drained, the CPU stored these
+ * records late, when BTS was off, and they count as records of own branches. Otherwise, no drain
+ * read these records, either because NMIs call no handlers during a microcode update, or because
+ * something other than this driver set TR.
  * Context: the same as for ds_bts_on(). This function must not be instrumented.
  */
 static __always_inline void ds_discard(struct ds_bts_cpu *c)
@@ -180,11 +181,11 @@ __ds_text void ds_bts_on(void)
 }
 
 /*
- * Switch BTS off if this NMI must drain. Also switch BTS off if this NMI interrupts a drain,
- * because that drain may not have switched BTS off yet. This function must not be in .text..ds,
- * because its branches would then be own branches. If BTS stays on in the NMI, the records of
- * these branches are in the middle of a batch, but the driver looks for own records only at the
- * ends of a batch.
+ * Switch BTS off if this NMI must drain or if a PMI is due. Also switch BTS off if this NMI
+ * interrupts a drain, because that drain may not have switched BTS off yet. Otherwise, BTS stays
+ * on, and this function's branches are in the middle of a batch. This function must not be in
+ * .text..ds: the trace must not contain branches of .text..ds, but the driver leaves out such
+ * branches only at the start and the end of a batch.
  * Context: NMI, before RCU watches.
  */
 noinstr void __ds_bts_nmi_enter(void)
@@ -235,7 +236,7 @@ __ds_text void ds_run(void *data)
 }
 
 /*
- * Unmask the PMI. While KVM lends the PMU to a guest, leave the guest's vector and mask in LVTPC.
+ * Unmask the PMI. But do not change LVTPC while KVM lends the PMU to a guest.
  * Return: true if this function has unmasked the PMI. Context: this CPU, interrupts off.
  */
 static bool ds_unmask_pmi(void)
@@ -291,9 +292,9 @@ static void ds_move_counts(struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 }
 
 /*
- * Hand over the records and empty the buffer. If the drain is in an NMI that switched BTS off at
- * its entry, @ip is the interrupted address. Otherwise, @ip is DS_NOWHERE. The run time is
- * bounded by the size of the buffer. Context: @busy is set.
+ * Hand over the records and empty the buffer. If this drain is in an NMI whose entry code switched
+ * BTS off, @ip is the address that the NMI interrupted. Otherwise, @ip is DS_NOWHERE. The run time
+ * is bounded by the size of the buffer. Context: @busy is set.
  */
 VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 				   unsigned long ip)
@@ -301,7 +302,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	struct ds_bts_batch batch = { .cause = cause };
 
 	ds_move_counts(c, &batch);
-	/* If BTS is off, branches were lost, unless an NMI interrupted .text..ds. */
+	/* Branches were lost if BTS was off before this drain and no NMI interrupted .text..ds. */
 	batch.cleared = (c->debugctl & DS_CTL_MASK) != c->ctl &&
 			!c->interrupted && !ds_in_section(ip);
 	ds_slice(c, &batch);
@@ -318,12 +319,12 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 
 	ds_empty(c);
 	/*
-	 * If each of the last DS_IDLE_PMIS PMIs found only own records, traced code is making no
-	 * progress. So stop recording.
+	 * At each of the last DS_IDLE_PMIS interrupts, the buffer contained no records of traced
+	 * code. So the interrupts leave traced code no time to run. Stop recording.
 	 */
 	if (batch.stopped) {
 		WRITE_ONCE(c->ctl, 0);
-		pr_warn("CPU %d: interrupts without records, recording stops there\n",
+		pr_warn("CPU %d: interrupts find no traced branches, so this CPU stops recording\n",
 			raw_smp_processor_id());
 	}
 }
@@ -369,7 +370,7 @@ void ds_bts_ask(struct task_struct *task)
 	struct debug_store *ds = c->ds;
 
 	lockdep_assert_irqs_disabled();
-	/* If an NMI set @back while nothing was recorded, no batch contains the NMI's exit. */
+	/* Forget the exit of an NMI that ended while nothing was recorded: it is in no batch. */
 	c->back = DS_NOWHERE;
 	if (!ds)
 		return;
@@ -382,13 +383,13 @@ void ds_bts_ask(struct task_struct *task)
 
 /*
  * Handle the PMI, which is one of several sources of NMIs. A CPU raises the PMI only while it
- * stores branches, either for this driver or because something else has set TR. Usually, the PMI's
- * handler drains the buffer, but another drain may come first. If the PMI comes during that drain,
- * this function sets @pmi to DS_PMI_SEEN, and the drain clears @pmi. If the PMI comes after that
- * drain, the drain has set @pmi to DS_PMI_DUE, and this function clears @pmi. If @busy is 0,
- * ds_bts_nmi_enter() found the index below the threshold and did not switch BTS off. Drain here if
- * the index has reached the threshold since then: if this NMI's branches raised a PMI while PMIs
- * were still masked, that PMI is lost.
+ * stores branches, either for this driver or because something else has set TR. Usually, this
+ * function drains the buffer, but another drain may come first. If the PMI comes during the other
+ * drain, this function sets @pmi to DS_PMI_SEEN, and the other drain clears @pmi. If the PMI comes
+ * after the other drain, @pmi is already DS_PMI_DUE, and this function clears @pmi. If @busy is 0,
+ * ds_bts_nmi_enter() found the index below the threshold and left BTS on. This NMI's branches may
+ * then have reached the threshold while PMIs were masked, so that no PMI follows. Drain here if the
+ * index has reached the threshold.
  * Context: NMI, after perf's handler, which has unmasked the PMI.
  */
 int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
@@ -490,8 +491,8 @@ static bool ds_probe_pmi(struct ds_bts_cpu *c, u64 on)
 }
 
 /*
- * Discard the probe's records. The CPU may still store some records after TR is cleared, so take
- * some branches before discarding.
+ * Discard the probe's records. The CPU may still store records during the first few branches after
+ * TR is cleared, so take DS_PROBE_LATE branches before discarding.
  */
 static void ds_settle(struct ds_bts_cpu *c)
 {

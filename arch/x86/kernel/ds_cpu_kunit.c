@@ -80,7 +80,7 @@ static void ds_test_want(unsigned int mode)
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 }
 
-/* Pretend that an NMI during the last release of BTS left @busy set. */
+/* Set @busy, as an NMI during an earlier ds_bts_release() may have done. */
 static void ds_test_stick(void *unused)
 {
 	this_cpu_write(ds_bts_cpu.busy, DS_BUSY_NMI);
@@ -168,8 +168,8 @@ static void ds_test_pmi_masked(struct kunit *test)
 
 /*
  * The records that raise a PMI may be drained before the PMI arrives. Even then, the branches of
- * the PMI's handler must not raise another PMI. So the NMI's entry switches BTS off, and the
- * handler drains.
+ * the PMI's handler must not raise another PMI. So the NMI's entry code switches BTS off, and the
+ * handler drains the records that the CPU has stored since the earlier drain.
  */
 static void ds_test_nmi_due(struct kunit *test)
 {
@@ -322,8 +322,8 @@ static void ds_test_crash_there(void *unused)
 }
 
 /*
- * While a CPU waits for a PMI, another CPU crashes. The NMI of the crash must not be mistaken for
- * the PMI, and must be claimed even if the waiting CPU has already drained.
+ * While a CPU waits for a PMI, another CPU crashes and sends an NMI. The driver must not mistake
+ * this NMI for the PMI, and must claim this NMI even if the waiting CPU has already drained.
  */
 static void ds_test_crash_nmi(struct kunit *test)
 {
@@ -354,8 +354,8 @@ static void ds_test_crash_nmi(struct kunit *test)
 }
 
 /*
- * Another CPU crashes. Before that CPU's NMI arrives, this CPU raises a PMI. The driver must
- * claim both NMIs, but must not claim a third NMI.
+ * Another CPU crashes and sends an NMI to this CPU. Before this NMI arrives, this CPU raises a PMI.
+ * The driver must claim both NMIs, but must not claim a third NMI.
  */
 static void ds_test_crash_pmi(struct kunit *test)
 {

@@ -27,11 +27,11 @@
 /* The kind of the current drain, if any. During a drain, an NMI does not touch the buffer. */
 enum ds_busy {
 	DS_FREE,
-	DS_BUSY,	/* a drain between ds_bts_off() and ds_bts_on() */
-	DS_BUSY_NMI,	/* an NMI's drain between ds_bts_nmi_enter() and ds_bts_nmi_leave() */
+	DS_BUSY,	/* a drain from ds_bts_off() to ds_bts_on() */
+	DS_BUSY_NMI,	/* a drain in an NMI, from ds_bts_nmi_enter() to ds_bts_nmi_leave() */
 };
 
-/* The state of a PMI whose handler does not drain the records that caused the PMI. */
+/* The state of a PMI if another drain takes its records before the PMI's handler can drain. */
 enum ds_pmi {
 	DS_PMI_NONE,
 	DS_PMI_DUE,	/* the records have been drained, but the PMI is still to come */
@@ -45,7 +45,8 @@ enum ds_pmi {
  * @debugctl:	the value of DEBUGCTL just before BTS was last switched off
  * @end:	the index when BTS was last switched off; records beyond this index were stored
  *		afterwards
- * @back:	the return address of the last NMI whose handler drained, or DS_NOWHERE
+ * @back:	if the last drain was in an NMI, the address to which this NMI returned; otherwise
+ *		DS_NOWHERE
  * @busy:	the kind of drain that is using the buffer
  * @pmi:	whether a PMI is due or was seen during a drain; see enum ds_pmi
  * @interrupted: an NMI has interrupted code in .text..ds since the drain began
@@ -53,9 +54,10 @@ enum ds_pmi {
  * @crash_nmi:	set by a crashing CPU; cleared when the NMI from that CPU arrives
  * @idle_pmis:	number of consecutive PMIs without records of traced code. When this number
  *		reaches DS_IDLE_PMIS, recording stops until the next ds_bts_update_all()
- * @strays:	number of unreported own records that the CPU stored during the probe or after BTS
- *		was switched off
- * @discarded:	number of unreported records that were discarded when BTS was switched on
+ * @strays:	number of records that the CPU stored during ds_probe() or after BTS was switched
+ *		off, and that no batch has reported yet (as @own)
+ * @discarded:	number of records that were discarded when BTS was switched on, and that no batch
+ *		has reported yet
  * @traits:	DS_TRAIT_*
  * @fault:	why this CPU's BTS is not used
  * @threshold:	perf's interrupt threshold, which is restored when perf gets BTS back

@@ -139,7 +139,7 @@ static void ds_test_linear(struct kunit *test)
 	}
 }
 
-/* If perf resets the index, records are lost only if TR is still set. */
+/* Records are lost if perf resets the index while BTS is on, but not while BTS is off. */
 static void ds_test_put_back(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -190,8 +190,8 @@ static void ds_test_wrap_one(struct kunit *test, unsigned int size,
 }
 
 /*
- * The driver notices that a circular buffer has wrapped, even if the hardware resets the index
- * only when it stores the next record.
+ * When a circular buffer is full, the hardware resets the index immediately or, if @lazy, when it
+ * stores the next record. In both cases, the driver must notice that the buffer has wrapped.
  */
 static void ds_test_wrap(struct kunit *test)
 {
@@ -213,7 +213,7 @@ static void ds_test_wrap(struct kunit *test)
 	}
 }
 
-/* Records stored after BTS is off are not part of a batch, but may overwrite other records. */
+/* Late records, stored after BTS is off, are not in the batch, but may overwrite its records. */
 static void ds_test_late(struct kunit *test)
 {
 	const unsigned int size = 20, late = 3;
@@ -240,7 +240,7 @@ static void ds_test_late(struct kunit *test)
 	}
 }
 
-/* Own records at both ends of a batch are left out and counted, even if the buffer wrapped. */
+/* Even after a wrap, the driver counts the tracer's own branches and leaves them out. */
 static void ds_test_wrap_own(struct kunit *test)
 {
 	const unsigned int size = 10;
@@ -258,8 +258,8 @@ static void ds_test_wrap_own(struct kunit *test)
 		ds_test_enter(t);
 		ds_test_drain(t);
 		/*
-		 * Two own records are at the start, and one is at the end. If the buffer wraps,
-		 * the driver drops the oldest record.
+		 * The first two branches and the last branch are the tracer's own. If the buffer
+		 * wraps, the driver drops the oldest record.
 		 */
 		if (nr + 3 < size)
 			ds_test_expect(test, 2, nr);
@@ -271,7 +271,7 @@ static void ds_test_wrap_own(struct kunit *test)
 	}
 }
 
-/* Own records have an address in .text..ds, and are at the start or the end of a batch. */
+/* A record at either end of a batch is left out if its origin or target is in .text..ds. */
 static void ds_test_place_only(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -288,7 +288,7 @@ static void ds_test_place_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own, 3);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 0);
 
-	/* The batch contains only records of own branches. */
+	/* All branches of this batch are the tracer's own. */
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
 	ds_test_leave(t);
 	ds_test_enter(t);
@@ -302,7 +302,7 @@ static void __used __section(".text..__x86.return_thunk") ds_test_thunk(void)
 {
 }
 
-/* If an own branch leads to a return thunk, the branch of the thunk is an own branch, too. */
+/* If a branch of .text..ds leads to a return thunk, the thunk's branch is left out, too. */
 static void ds_test_return_thunk(struct kunit *test)
 {
 	u64 thunk = (unsigned long)ds_test_thunk;
@@ -315,7 +315,7 @@ static void ds_test_return_thunk(struct kunit *test)
 	ds_test_drain(t);
 	ds_test_expect(test, 2, 5);
 
-	/* If code outside .text..ds uses the thunk, the thunk's branch is not an own branch. */
+	/* If code outside .text..ds uses the thunk, the thunk's branch stays in the batch. */
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
 	ds_test_store(t, thunk, DS_TEST_KERNEL);
 	ds_test_drain(t);

@@ -7,7 +7,7 @@
 
 #include "ds_kunit.h"
 
-/* Store @before records of traced code, and then the first @way records of an NMI. */
+/* Store @before records of traced code, and then @way records of an NMI's entry code. */
 static void ds_test_nmi(struct ds_test *t, unsigned int before, unsigned int way)
 {
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
@@ -32,7 +32,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	ds_test_drain(t);
 	ds_test_expect(test, 0, 100);
 
-	/* The driver searches only the last 512 records for the last branch to the entry point. */
+	/* The driver searches the 512 newest records backwards for a branch to the entry point. */
 	ds_test_nmi(t, 100, 10);
 	ds_test_store(t, DS_TEST_IP, DS_TEST_ENTRY);
 	ds_test_drain(t);
@@ -43,7 +43,7 @@ static void ds_test_nmi_tail(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own, 0);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, DS_NMI_RECORDS);
 
-	/* If the NMI interrupted .text..ds, the branch into .text..ds is also an own branch. */
+	/* A branch into .text..ds just before the NMI is left out of the batch, too. */
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
 	t->ip = DS_TEST_IP;
 	ds_test_store_nr(t, 7);
@@ -55,8 +55,8 @@ static void ds_test_nmi_tail(struct kunit *test)
 }
 
 /*
- * The driver finds the branch to the NMI's entry point even if the record of this branch has a
- * wrong origin and another branch begins at the interrupted address.
+ * The driver finds the branch to the NMI's entry point by its target, because the record may have a
+ * wrong origin. An earlier branch from the interrupted address does not mislead the driver.
  */
 static void ds_test_nmi_wrong(struct kunit *test)
 {
@@ -89,7 +89,7 @@ static void ds_test_nmi_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own + t->batch.unsure, 0);
 }
 
-/* With FRED, events share entry points. The last branch to an entry point belongs to the NMI. */
+/* With FRED, earlier events may use the same entry point. The last branch to it is the NMI's. */
 static void ds_test_nmi_entries(struct kunit *test)
 {
 	static void (*const entries[])(void) = {
@@ -131,7 +131,7 @@ static void ds_test_nmi_no_entry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, 110);
 }
 
-/* With BTS_OFF_OS, a batch may lack the branches of an NMI into or out of the kernel. */
+/* With BTS_OFF_OS, a CPU may omit the branches by which an NMI enters and leaves the kernel. */
 static void ds_test_nmi_user(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -213,8 +213,8 @@ static void ds_test_nmi_head(struct kunit *test)
 }
 
 /*
- * If an NMI interrupts code in .text..ds after BTS has been switched on, the CPU first stores the
- * branches of the NMI's exit, and then the branch out of .text..ds.
+ * An NMI has interrupted code in .text..ds, and has drained. The next batch begins with the
+ * branches of the NMI's exit, followed by the branch out of .text..ds. The driver leaves them out.
  */
 static void ds_test_nmi_head_own(struct kunit *test)
 {
@@ -251,7 +251,7 @@ static void ds_test_interrupted(struct kunit *test)
 	}
 }
 
-/* A full buffer may lack the branch to the NMI's entry point, so the search is skipped. */
+/* A full buffer may lack the branch to the NMI's entry point, so the buffer is not searched. */
 static void ds_test_full(struct kunit *test)
 {
 	struct ds_test *t = test->priv;
@@ -266,7 +266,7 @@ static void ds_test_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), DS_TEST_SLOTS);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, DS_NMI_RECORDS);
 
-	/* The last record is an own record, so the branches that found no room are own branches. */
+	/* Only own branches found no room, because the last stored branch leads into .text..ds. */
 	ds_test_start(t, DS_TEST_SLOTS, 0);
 	ds_test_store_nr(t, DS_TEST_SLOTS - 1);
 	ds_test_enter(t);

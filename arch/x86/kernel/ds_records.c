@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch Trace Store: find the records of a drain, and leave out own records
+ * Branch Trace Store: find the records of a drain, and leave out the tracer's own branches
  *
  * A buffer that has not wrapped is one slice, from the base to the index. A buffer that has
  * wrapped is two slices:
@@ -8,27 +8,28 @@
  *	base                  index                           maximum
  *	 | slice[1]            | x | slice[0]                  |
  *
- * The hardware does not report a wrap. But drained records are zeroed, so a record in slot x
- * shows that the buffer is exactly full or has wrapped. The driver cannot distinguish these two
- * cases. In both cases, the driver drops record x, the oldest record, and reports a wrap. So a
- * reported wrap always means that records are lost. A batch ends at @end, which was the index
- * when BTS was switched off. An own branch is a branch of the driver or of the tracer, and its
- * record is an own record. Each record after @end is an own record.
+ * The hardware does not report a wrap. But each drain overwrites the records with zeroes. So if
+ * slot x, to which the index points, contains a record, the buffer is exactly full or has wrapped.
+ * The driver cannot distinguish these two cases. In both cases, the driver drops record x, the
+ * oldest record, and reports a wrap. So a reported wrap always means that records are lost. A batch
+ * ends at @end, which was the index when BTS was switched off. The branches of the driver and the
+ * tracer are called own branches, and the records of these branches are called own records. Each
+ * record after @end is an own record.
  *
- * Except in NMIs, the driver and the tracer run only code in the section .text..ds while BTS is
- * on. So the addresses of a record show whether the branch is an own branch. Own branches at
- * the beginning of a batch lead out of the section, and own branches at the end of a batch lead
- * into the section. If an own branch leads to a return thunk, the branch of the thunk is an own
- * branch, too.
+ * Except in NMIs, the driver and the tracer run only code in the section .text..ds while BTS is on.
+ * So the addresses of a record show whether the branch is an own branch. Own branches at the
+ * beginning of a batch lead out of the section, and own branches at the end of a batch lead into
+ * the section. If an own branch leads to a return thunk, the branches in the thunk are own
+ * branches, too.
  *
  * If the handler of an NMI drains the buffer, the branches of the NMI's entry code and exit code
- * are own branches, too. The branches of the entry code begin with the last branch to the kernel's
- * NMI entry point. Those of the exit code end with the branch back to the interrupted instruction.
- * The driver searches at most DS_NMI_RECORDS records for each of these two branches. If a search
- * fails, the searched records are delivered and counted in @unsure. Because of erratum AAJ122, the
- * branch to the entry point may have a wrong origin, so the driver does not compare this origin
- * with the interrupted address. If the buffer is full, the driver does not search for the branch to
- * the entry point, because the NMI may have begun after the last record was stored.
+ * are own branches, too. The latest branch to the kernel's NMI entry point is the first branch of
+ * the entry code. The branch back to the interrupted instruction is the last branch of the exit
+ * code. To find each of these two branches, the driver examines at most DS_NMI_RECORDS records. If
+ * the driver does not find the branch, it delivers these records and counts them in @unsure.
+ * Because of erratum AAJ122, the branch to the entry point may have a wrong origin, so the driver
+ * does not compare this origin with the interrupted address. If the buffer is full, the driver does
+ * not search for the branch to the entry point, because that branch may have found no room.
  */
 
 #include <linux/minmax.h>
@@ -102,8 +103,8 @@ bool ds_has_records(const struct debug_store *ds)
 }
 
 /*
- * Return the number of records in @slice up to the last non-zero record. If perf reset the index
- * before a circular buffer wrapped, the end of the buffer is still zero.
+ * Return the number of records in @slice up to the last non-zero record. If perf resets the index
+ * before a circular buffer wraps, the last slots of the buffer stay zero.
  */
 static unsigned int ds_nr_stored(const struct ds_bts_slice *slice)
 {
@@ -130,7 +131,7 @@ void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 	if (!circular || !ds_has_wrapped(c->ds)) {
 		batch->slice[0] = (struct ds_bts_slice){ rec, min(nr, slots) };
 		batch->full = !circular && nr >= slots;
-		/* A record at the index of a linear buffer means that perf has reset the index. */
+		/* If a linear buffer's next slot has a record already, perf has reset the index. */
 		batch->wrapped = !circular && READ_ONCE(c->ds->bts_index) >= c->end &&
 				 (!nr || ds_next_slot(c->ds)) && ds_has_wrapped(c->ds);
 		return;
@@ -160,15 +161,15 @@ static unsigned int ds_skip_own(const struct ds_bts_batch *batch, unsigned int i
 }
 
 /*
- * Return the number of records, at most @nr, to search for the branch at which an NMI begins or
- * ends. With BTS_OFF_OS, the CPU stores at most one record of an NMI's entry, and one of its exit.
+ * Return how many of @nr records the driver examines to find where an NMI begins or ends. With
+ * BTS_OFF_OS, the CPU stores at most one record when an NMI begins, and at most one when it ends.
  */
 static unsigned int ds_nmi_window(const struct ds_bts_cpu *c, unsigned int nr)
 {
 	return min(nr, c->ctl & DEBUGCTLMSR_BTS_OFF_OS ? 1 : DS_NMI_RECORDS);
 }
 
-/* Count the own records at the start of a batch. They are from the end of the previous drain. */
+/* Count the tracer's own records at a batch's start. They show how the previous drain ended. */
 static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_cpu *c)
 {
 	unsigned int head = ds_skip_own(batch, 0);
@@ -193,9 +194,9 @@ static unsigned int ds_own_head(struct ds_bts_batch *batch, const struct ds_bts_
 }
 
 /*
- * NMIs that interrupt a KVM guest have separate entry points. With FRED, NMIs share their entry
- * points with all other events. The last branch to an entry point belongs to the NMI, unless a
- * machine check or a data breakpoint interrupted the NMI before BTS was off.
+ * NMIs that interrupt a KVM guest have separate entry points. With FRED, all events share entry
+ * points, so a batch may contain several branches to them. The last of these branches belongs to
+ * the NMI, or to a machine check or data breakpoint that interrupted the NMI while BTS was on.
  */
 static bool ds_is_nmi_entry(u64 addr)
 {
@@ -213,17 +214,17 @@ static bool ds_is_nmi_entry(u64 addr)
 	return entry;
 }
 
-/* Report whether @rec may be the branch to the entry point of an NMI that interrupted @ip. */
+/* An NMI has interrupted @ip. Report whether @rec may be the branch to the NMI's entry point. */
 static bool ds_is_entry_from(const struct ds_bts_cpu *c, const struct ds_bts_record *rec,
 			     unsigned long ip)
 {
-	/* The branch to the NMI's entry point begins in user space: BTS_OFF_USR may hide it. */
+	/* BTS_OFF_USR may hide this NMI's branch. A branch from the kernel is an earlier NMI's. */
 	if ((c->ctl & DEBUGCTLMSR_BTS_OFF_USR) && ds_is_user(ip) && !ds_is_user(rec->from))
 		return false;
 	return ds_is_nmi_entry(rec->to);
 }
 
-/* Return the index of the branch to the NMI's entry point, or @nr if no record shows it. */
+/* Find the branch to the NMI's entry point. Return its record's index, or @nr if not found. */
 static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
 				unsigned long ip, unsigned int head, unsigned int nr)
 {
@@ -245,8 +246,8 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_
 }
 
 /*
- * Return the index at which the own records at the end of a batch begin. If an NMI has
- * interrupted code in .text..ds, the NMI's records may be between own records.
+ * Return the index at which the tracer's own records at the end of a batch begin. If an NMI has
+ * interrupted code in .text..ds, the NMI's records may be between them, and are left out, too.
  */
 static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
 				unsigned long ip, unsigned int head)
@@ -266,14 +267,11 @@ static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_
 }
 
 /**
- * ds_cut_own - leave own records out of a batch
- * @batch:	the batch, whose @own and @unsure this function increases
- * @c:		the CPU's state, which shows how the last drain ended and how this drain began
- * @ip:		the interrupted address if this drain is in an NMI that has switched BTS off at
- *		its entry; otherwise DS_NOWHERE
- *
- * This function searches at most DS_NMI_RECORDS records for an NMI's entry code, and as many for
- * its exit code.
+ * ds_cut_own - remove the tracer's own records from a batch
+ * @batch:	the batch; this function increases its @own and @unsure
+ * @c:		the CPU's state, which shows how the previous drain ended and how this drain began
+ * @ip:		the interrupted address if the entry code of an NMI has switched BTS off for this
+ *		drain; otherwise DS_NOWHERE
  */
 void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, unsigned long ip)
 {
@@ -289,7 +287,7 @@ void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, unsigned
 	slice[0].rec += skip;
 	slice[1].nr -= head - skip;
 	slice[1].rec += head - skip;
-	/* If the last record is an own record, the branches that found no room are own, too. */
+	/* If a batch ends with an own record, only own branches found no room: report no loss. */
 	if (end && ip == DS_NOWHERE)
 		batch->full = false;
 }
@@ -326,7 +324,7 @@ u64 ds_ctl(unsigned int mode, bool has_cpl)
 		return 0;
 	if (!(mode & DS_BTS_CIRCULAR))
 		ctl |= DEBUGCTLMSR_BTINT;
-	/* Unless a BTS_OFF_* bit is set, the CPU stores both sides, and the tracer filters them. */
+	/* If no BTS_OFF_* bit is set, the tracer itself drops the branches of the unwanted side. */
 	if (has_cpl && (mode & DS_BTS_CPL_FILTER)) {
 		if (!(mode & DS_BTS_KERNEL))
 			ctl |= DEBUGCTLMSR_BTS_OFF_OS;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * This event shows that a task has created, moved or enlarged an executable mapping, or has made
- * a mapping executable. A tool needs the event to find the symbols of the mapped addresses. After
+ * This event shows that a task has created, moved or enlarged an executable mapping, or has made a
+ * mapping executable. A tool needs the event to find the symbols of the mapped addresses. After
  * exec(), the event also shows the task's new name (comm), often long before the next bts_departs
- * does. If two mappings overlap, the shared addresses belong to the later mapping. See
+ * shows it. If two mappings overlap, the shared addresses belong to the later mapping. See
  * Documentation/trace/bts-internals.rst.
  */
 #undef TRACE_SYSTEM

@@ -11,17 +11,17 @@
  *	      no room --> backlog -----+-------------------------+
  *	                  task waits <---- backlog empty: wake up
  *
- * While any CPU holds branches for an instance, every target that can wait must wait before it
- * returns to user mode, even if other tasks took these branches. So the tracer needs no per-task
- * state. A task may still take branches in the kernel before it waits, and other targets may take
- * branches in user mode until their next interrupt. Each CPU holds its own share of these branches
- * in its backlog.
+ * While any CPU holds entries for an instance, every target (traced task) that can wait must wait
+ * before it returns to user mode, no matter whose branches are held. So the tracer need not
+ * remember which task must wait. Before a task waits, it may take further branches in the kernel,
+ * and other targets may take further branches in user mode until their next interrupt. Each CPU has
+ * a backlog for the further branches that are taken on this CPU.
  *
- * A task waits only if its PID is in set_ftrace_pid. If this file is empty, no task waits, because
- * the reader may depend on any task in the system. Branches of a task that cannot wait are never
- * held: see bts_can_wait(). A task waits only when it returns to user mode. Until then, its
- * branches in the kernel are held while the backlog has room, and are dropped and counted when the
- * backlog is full. While a task waits, it can be killed, stopped, ptraced and frozen.
+ * A task waits only if its PID is in set_ftrace_pid. If this file is empty, all tasks are traced,
+ * but no task waits: if the reader depended on a waiting task, both would wait forever. Branches of
+ * a task that cannot wait are never held: see bts_can_wait(). A task waits only when it returns to
+ * user mode. Until then, its branches in the kernel are held while the backlog has room, and
+ * dropped and counted when it is full. A waiting task can be killed, stopped, ptraced and frozen.
  *
  * Concurrency:
  *
@@ -89,7 +89,7 @@ static bool bts_may_wait(struct bts_instance *b)
 	       rcu_access_pointer(b->tr->function_pids) && bts_can_wait(current);
 }
 
-/* Report whether tasks must wait, because a CPU holds entries and may continue to hold them. */
+/* Report whether tasks must wait because a CPU holds entries and is still allowed to hold them. */
 static bool bts_must_wait(struct bts_instance *b)
 {
 	int cpu;
@@ -161,13 +161,13 @@ void bts_poll(void)
 }
 
 /*
- * Sleep until the backlogs are empty. By then, entries from the backlogs may have almost filled the
- * ring buffer, so branches that the task takes while it wakes up may be held. If these branches
- * reached the threshold at each wake-up, they would be drained into the backlog before the task
- * checked the backlogs again, and the task would wait for its own branches forever. Therefore,
- * after BTS_SLEEPS sleeps in one wait, the tracer drops the task's branches that find no room. The
- * tracer still holds the task's non-branch rows, because two rows per wake-up cannot fill a
- * backlog.
+ * Sleep until the backlogs are empty. The entries from the backlogs may then almost fill the ring
+ * buffer, so there may be no room for the branches that the task takes while it wakes up. If these
+ * branches reach the threshold, a drain puts them into the backlog before the task checks the
+ * backlogs, so the task sleeps again. If this happened at each wake-up, the task would wait for its
+ * own branches forever. Therefore, after BTS_SLEEPS sleeps in one wait, the tracer drops the task's
+ * branches that find no room. The tracer still holds the task's non-branch rows: each sleep adds
+ * only two rows (bts_departs and bts_arrives), and two rows cannot fill a backlog.
  */
 static void bts_sleep(unsigned int *sleeps)
 {
@@ -202,7 +202,7 @@ void bts_block_task(unsigned int state)
 			break;
 		}
 	}
-	/* If the task slept too often, drain now, while its branches cannot be held. */
+	/* If the task slept too often, drain while the bit is set, so that no branches are held. */
 	if (trace_recursion_test(TRACE_BTS_WAIT_BIT)) {
 		ds_bts_flush_cpu();
 		trace_recursion_clear(TRACE_BTS_WAIT_BIT);

@@ -20,12 +20,12 @@
  *
  * filter.c selects the tasks and the branches to record. A probe on sched_switch drains the
  * records of the leaving task, so that each entry has the right PID. The probe also switches the
- * hardware on or off for the next task. The tracer keeps no state per task. If no instance wants
- * the leaving or the next task, the probe usually just checks whether ftrace ignores the next task.
- * With bts-cpl-filter, the hardware does not store the branches of the unwanted side. With
- * bts-circular, the hardware overwrites old branches.
+ * hardware on or off for the next task. The tracer keeps no state per task. At a switch between two
+ * untraced tasks, the probe usually only checks that ftrace ignores the next task. With
+ * bts-cpl-filter, the hardware does not store the branches of a side (user space or kernel) that no
+ * instance records. With bts-circular, the hardware overwrites old branches.
  *
- * Each file calls only functions of files below it in this list:
+ * Function calls go only down this list, from each file to the files in lower rows:
  *
  *	bts.c		tasks, options, batches
  *	sync.c		brings the ring buffer up to date; starts and stops recording
@@ -93,9 +93,9 @@
 LIST_HEAD(bts_instances);
 
 /*
- * The PID of the task whose branches this CPU records. This PID may differ from current->pid: when
- * bts_turn() selects the next task of a task switch, current is still the previous task, and an
- * NMI may drain the buffer before current changes.
+ * The PID of the task whose branches this CPU records. At a task switch, bts_turn() stores the PID
+ * of the next task while current is still the previous task. If an NMI drains the buffer before
+ * current changes, the branches get this PID, not current->pid.
  */
 static DEFINE_PER_CPU(pid_t, bts_pid);
 
@@ -110,7 +110,7 @@ static struct tracer_opt bts_opts[] = {
 	{ .name = "bts-user", .bit = DS_BTS_USER },
 	/* Record branches that begin or end in the kernel */
 	{ .name = "bts-kernel", .bit = DS_BTS_KERNEL },
-	/* Let the hardware omit unwanted branches, and a few wanted ones (asm/ds.h) */
+	/* Let the hardware omit unwanted branches. It then also omits some crossings (asm/ds.h) */
 	{ .name = "bts-cpl-filter", .bit = DS_BTS_CPL_FILTER },
 	/* Let the DS buffer wrap without interrupts and keep only the latest branches */
 	{ .name = "bts-circular", .bit = DS_BTS_CIRCULAR },
@@ -133,9 +133,9 @@ static struct tracer_flags bts_flags = {
 };
 
 /*
- * Choose what an instance will record of @task. If @switches is true, also write the rows about the
- * task switch. Return: the instance's mode, which may include BTS_OPT_SCHED or BTS_OPT_MAP even if
- * it includes no side.
+ * Choose which branches of @task an instance will record. If @switches is true, also write the rows
+ * about the task switch. Return: DS_BTS_OFF or the instance's options. The options may include
+ * BTS_OPT_SCHED or BTS_OPT_MAP even if they include neither DS_BTS_USER nor DS_BTS_KERNEL.
  */
 static unsigned int bts_turn_instance(struct bts_instance *b, struct task_struct *task,
 				      bool switches)
@@ -158,9 +158,9 @@ static unsigned int bts_turn_instance(struct bts_instance *b, struct task_struct
 
 /*
  * Prepare to record the next task, or the current task in a new mode. Called by the driver.
- * Return: the sides that at least one instance wants. If all instances that want a side have set
- * bts-cpl-filter, DS_BTS_CPL_FILTER is added. Likewise, DS_BTS_CIRCULAR is added if all these
- * instances have set bts-circular.
+ * Return: the sides (DS_BTS_USER, DS_BTS_KERNEL) that at least one instance records. The value also
+ * includes DS_BTS_CPL_FILTER if all instances that record the task's branches use bts-cpl-filter,
+ * and DS_BTS_CIRCULAR if all instances that record the task's branches use bts-circular.
  * Context: interrupts off; bts_records() has already received all earlier records.
  */
 static unsigned int bts_turn(struct task_struct *task)
@@ -184,7 +184,7 @@ static unsigned int bts_turn(struct task_struct *task)
 	return modes ? modes | less : DS_BTS_OFF;
 }
 
-/* Count the losses that follow a batch. If recording stops, count a loss even without a target. */
+/* Count the losses after a batch's branches. If recording stops, every instance counts a loss. */
 static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 			   pid_t pid)
 {
@@ -266,9 +266,8 @@ static bool bts_pending(int cpu)
 
 /*
  * Save the name of the current task, so that rows can show it. Do not use
- * tracing_start_cmdline_record(), which would run a probe at every task switch. Interrupts
- * are off, but lockdep may not know this. So disable preemption, because ftrace asserts that
- * preemption is off.
+ * tracing_start_cmdline_record(), which would run a probe at every task switch. Disable preemption
+ * for a lockdep assertion in ftrace: interrupts are off, but lockdep may not know this.
  */
 static void bts_save_name(void)
 {
@@ -291,7 +290,7 @@ static void bts_records(const struct ds_bts_batch *batch)
 
 	for_each_bts_instance(b)
 		bts_deliver_batch(b, batch, trace_ctx);
-	/* KVM's loop may clear TIF_NOTIFY_RESUME before the mappings are shown, so set it again. */
+	/* If rows of mappings are due, set TIF_NOTIFY_RESUME again: KVM may have cleared it. */
 	if (batch->cause != DS_DRAIN_SWITCH && this_cpu_read(bts_maps_due))
 		bts_check_task(current);
 	bts_save_name();
@@ -388,7 +387,7 @@ static int bts_set_flag(struct trace_array *tr, u32 old_flags, u32 bit, int set)
 	return 0;
 }
 
-/* Refuse "overwrite" with bts-block: there would always be room, so no task would wait. */
+/* Refuse "overwrite" with bts-block: it would drop old entries, so no task would wait for room. */
 static int bts_flag_changed(struct trace_array *tr, u64 mask, int set)
 {
 	if (mask == TRACE_ITER(OVERWRITE) && set && tr->bts->blocking)
@@ -408,7 +407,7 @@ VISIBLE_IF_KUNIT enum bts_err bts_err_of(int ret)
 	}
 }
 
-/* Log the CPUs whose BTS does not work. Hybrid processors and virtual machines may have some. */
+/* Log the CPUs whose BTS does not work. BTS may fail on some CPUs of a hybrid processor or VM. */
 static void bts_log_faults(struct trace_array *tr)
 {
 	char loc[16];
@@ -460,7 +459,7 @@ void trace_bts_free(struct trace_array *tr)
 		bts_free(tr->bts);
 }
 
-/* Return an instance's data, which the first call allocates and trace_bts_free() frees. */
+/* Return an instance's data. The first call allocates the data, and trace_bts_free() frees it. */
 static struct bts_instance *bts_get(struct trace_array *tr)
 {
 	if (!tr->bts) {

@@ -28,11 +28,11 @@ enum bts_lost_cause {
 	BTS_LOST_OVERWRITTEN	= 2,	/* the circular DS buffer has wrapped */
 	BTS_LOST_PAUSED		= 3,	/* the ring buffer was paused */
 	BTS_LOST_CLEARED	= 4,	/* something has switched BTS off */
-	BTS_LOST_STOPPED	= 5,	/* too many interrupts without records of traced code */
+	BTS_LOST_STOPPED	= 5,	/* too many interrupts found only the tracer's branches */
 	BTS_LOST_DEAD		= 6,	/* the CPU's BTS does not work */
 	BTS_GONE_OVERWRITTEN	= 7,	/* old entries in the ring buffer were overwritten */
 	BTS_GONE_DAMAGED	= 8,	/* an entry cannot be read */
-	BTS_LOST_LATE		= 9,	/* found in the DS buffer when BTS was switched on */
+	BTS_LOST_LATE		= 9,	/* old records were discarded when BTS was switched on */
 	BTS_LOST_ROWS		= 10,	/* no room for non-branch rows */
 	BTS_LOST_CANNOT_WAIT	= 11,	/* ring buffer full, and the task cannot wait */
 	BTS_LOST_CAUSES
@@ -92,14 +92,14 @@ struct bts_loss {
  * @delivered:	records written into the instance's ring buffer
  * @filtered:	records left out because of bts-user, bts-kernel or the event filter, or
  *		because only other instances wanted the task
- * @own:	records of own branches, which are never delivered
+ * @own:	records of the tracer's own branches, which are never delivered
  * @dropped_off: records dropped because the ring buffer, or its part for this CPU, was off
- * @unsure:	delivered or filtered records that may be own records, because the driver did not
- *		find where an NMI began or ended
+ * @unsure:	delivered or filtered records that may be of the tracer's own branches, because the
+ *		driver did not find where an NMI began or ended
  * @drains:	drains of the DS buffer, by cause
  * @packs:	packs written
  * @pack_bytes:	size of these packs in the ring buffer
- * @rows:	non-branch rows (of bts-sched and bts-map) written
+ * @rows:	written rows of bts-sched and bts-map (non-branch rows)
  * @blocked:	number of times that a task has waited for room
  * @blocked_ns:	total time of these waits, in nanoseconds
  */
@@ -152,10 +152,10 @@ struct bts_writer {
  * @branches:	the number of branches in the entries
  * @rows:	the number of non-branch rows among the entries
  * @oldest:	the turn (sequence number) of the first entry's batch, or BTS_NONE_HELD
- * @turn:	the turn of the current batch, if @may is set
- * @may:	the current batch may be held
- * @refused:	the current batch must not be held, because its task cannot wait
- * @wait:	the current batch must not be written before the entries that some CPU holds
+ * @turn:	the turn of the current batch or row; valid only if @may is true
+ * @may:	the current batch or row may be held
+ * @refused:	the current batch or row must not be held, because its task cannot wait
+ * @wait:	a CPU holds entries, which must be written before the current batch or row
  */
 struct bts_hold {
 	struct kfifo_rec_ptr_2	backlog;
@@ -186,7 +186,7 @@ struct bts_cpu {
 };
 
 /**
- * struct bts_instance - the data of a trace array that has, or has had, the tracer bts
+ * struct bts_instance - the tracer's data for a trace array, allocated when bts is first chosen
  * @list:	links the instance into bts_instances while bts is the tracer
  * @tr:		the trace array
  * @flags:	the instance's options
@@ -195,14 +195,14 @@ struct bts_cpu {
  * @tracing:	the tracer is chosen and tracing_on is 1
  * @blocking:	the tracer is chosen and bts-block is set
  * @overwrite:	whether the option "overwrite" was on before bts-block switched it off
- * @hold_node:	CPU hotplug node for allocating backlogs; unhashed while no CPU has a backlog
- * @pack_node:	CPU hotplug node for allocating packers; unhashed while no CPU has a packer
- * @turn:	the latest turn given to a batch on any CPU; earlier batches have lower turns
+ * @hold_node:	hotplug node to allocate backlogs; the node is unhashed while no CPU has a backlog
+ * @pack_node:	hotplug node to allocate packers; the node is unhashed while no CPU has a packer
+ * @turn:	the last turn (sequence number) that a batch or row received, on any CPU
  * @mapped:	PIDs of the processes whose mappings have been shown or are being shown
  * @showing:	PIDs of the tasks that are showing their mappings
  * @maps_missed: mappings were not shown because the ring buffer was off
  * @wake:	wakes the tasks that wait for room
- * @polled:	a reader found no data but did not sleep in read(): see bts_sync_poll()
+ * @polled:	a reader found no data in poll() or a non-blocking read(): see bts_sync_poll()
  */
 struct bts_instance {
 	struct list_head		list;

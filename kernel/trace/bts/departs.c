@@ -2,23 +2,23 @@
 /*
  * Events bts_departs and bts_arrives: a task leaves a CPU, and a task arrives at a CPU
  *
- * Both events are ordinary trace events, with filters, triggers and histograms. They show the
- * tasks in set_event_pid or, if this list is empty, all tasks, including kernel threads and
- * idle tasks. The events need neither the bts tracer nor its hardware, so they are available
- * on any architecture (CONFIG_BTS_SCHED_EVENTS).
+ * Both events are ordinary trace events, with filters, triggers and histograms. They show the tasks
+ * in set_event_pid. If set_event_pid is empty, they show all tasks, including kernel threads and
+ * idle tasks. The events need neither the bts tracer nor its hardware, so they are available on any
+ * architecture (CONFIG_BTS_SCHED_EVENTS).
  *
  * Both events are recorded by probes on sched_switch, where current is still the leaving task. To
- * implement set_event_pid, ftrace itself has two probes on sched_switch. These probes set a per-CPU
- * flag that decides whether events are recorded. Before ftrace's first probe runs, events are
- * recorded if the leaving task is in the list. After the second probe, events are recorded if the
- * next task is in the list. Between the two probes, events are recorded if either task is in the
- * list. So the probes have these priorities:
+ * implement set_event_pid, ftrace itself has two probes on sched_switch, which set a per-CPU flag
+ * that decides whether events are recorded. Before the first probe, events are recorded if the
+ * leaving task (prev) is in set_event_pid. Between the two probes, events are recorded if prev or
+ * the next task (next) is in set_event_pid. After the second probe, events are recorded if next is
+ * in set_event_pid. So bts_departs is recorded before ftrace's probes, and bts_arrives after them:
  *
  *	trace_sched_switch(prev, next)
- *	  INT_MAX	bts_probe_departs()	recorded if prev is in the list
- *	  INT_MAX - 1	set_event_pid		... if prev or next is in the list
+ *	  INT_MAX	bts_probe_departs()	recorded if prev is in set_event_pid
+ *	  INT_MAX - 1	ftrace's first probe	... if prev or next is in set_event_pid
  *	  ...		other probes, including the tracer's
- *	  0		set_event_pid		... if next is in the list
+ *	  0		ftrace's second probe	... if next is in set_event_pid
  *	  -1		bts_probe_arrives()
  *
  * Each probe is registered only while its event is on: see event.c.

@@ -4,11 +4,10 @@
  *
  * The events bts_departs, bts_arrives and bts_map are ordinary trace events, recorded by probes on
  * sched_switch and mmap_exec_tp. The reg() callback of an event's class registers the event's
- * probe. The probe stays registered while the event is on in any instance or for perf.
- * TRACE_EVENT_FN() is not an alternative, because its reg function is called with
- * tracepoints_mutex held and so cannot register a probe. Attaching a BPF program to an event's
- * tracepoint, instead of to the event, does not register the probe. So the program runs only while
- * the event is on in an instance or for perf.
+ * probe. The probe stays registered while any instance or perf uses the event. TRACE_EVENT_FN() is
+ * not an alternative, because its reg function is called with tracepoints_mutex held and so cannot
+ * register a probe. Attaching a BPF program to an event's tracepoint, instead of to the event, does
+ * not register the probe. So the BPF program runs only while an instance or perf uses the event.
  */
 
 #include "event.h"

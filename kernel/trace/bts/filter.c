@@ -20,8 +20,9 @@
 #include "bts.h"
 
 /*
- * A branch between user space and the kernel belongs to both sides. The top bit of an address shows
- * its side, so one test of the combined addresses (& or |) checks both ends of the branch.
+ * A branch between user space and the kernel belongs to both sides. The top bit of an address is 0
+ * in user space and 1 in the kernel. So (from & to) is a user address if from or to is a user
+ * address, and (from | to) is a kernel address if from or to is a kernel address.
  */
 VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *rec)
 {
@@ -31,9 +32,9 @@ VISIBLE_IF_KUNIT bool bts_wanted(unsigned int mode, const struct ds_bts_record *
 }
 
 /*
- * Report whether @task is a target. At a task switch, use ftrace's stored decision on the next
- * task, because a look-up in the PID lists takes a lock and costs about a hundred instructions.
- * Context: preemption off.
+ * Report whether @task is a target. For the next task of a switch, ftrace's probe has stored the
+ * answer in ftrace_ignore_pid. A look-up in the PID lists would take a lock and execute about a
+ * hundred instructions. Context: preemption off.
  */
 VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *task)
 {
@@ -41,7 +42,7 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 
 	pids = rcu_dereference_sched(tr->function_pids);
 	no_pids = rcu_dereference_sched(tr->function_no_pids);
-	/* Without PID lists, all tasks are targets, even if ftrace's decision is outdated. */
+	/* Without PID lists, all tasks are targets, and ftrace_ignore_pid may be outdated. */
 	if (!pids && !no_pids)
 		return true;
 	if (task != current)
@@ -50,12 +51,12 @@ VISIBLE_IF_KUNIT bool bts_is_target(struct trace_array *tr, struct task_struct *
 }
 
 /**
- * bts_mode_of - return which branches of a task an instance records on this CPU
+ * bts_mode_of - return the options with which an instance records a task on this CPU
  * @b:		the instance
  * @task:	the current task or, at a task switch, the next task
  *
  * Context: preemption off.
- * Return: DS_BTS_OFF or the instance's options.
+ * Return: the instance's options, or DS_BTS_OFF if the instance does not record the task.
  */
 unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
 {
@@ -71,7 +72,7 @@ unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
 }
 
 /**
- * bts_is_unwanted - report whether bts_turn() has nothing to do for a task
+ * bts_is_unwanted - report whether a switch from an untraced task may skip bts_turn()
  * @task: the task that the CPU switches to
  *
  * Most switches are between untraced tasks. The tracer must not slow these switches down.
@@ -82,7 +83,7 @@ bool bts_is_unwanted(struct task_struct *task)
 {
 	struct bts_instance *b;
 
-	/* A new task needs bts_map_switch(), which forgets an earlier process with the same PID. */
+	/* A new task may reuse a PID in bts_instance.mapped. bts_turn() must remove this PID. */
 	if (bts_is_newborn(task))
 		return false;
 	for_each_bts_instance(b) {
@@ -150,7 +151,7 @@ static __always_inline void bts_deliver_runs(struct bts_instance *b, struct bts_
 }
 
 /**
- * bts_filter_slice - deliver those records of a slice that an instance wants
+ * bts_filter_slice - deliver the wanted records of a slice to an instance
  * @b:		the instance
  * @c:		the instance's data for this CPU, prepared by bts_begin()
  * @slice:	the records

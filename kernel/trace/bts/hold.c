@@ -3,21 +3,22 @@
  * Branch tracer: hold entries in a backlog until there is room (bts-block)
  *
  * If the ring buffer of a CPU has no room, an instance with bts-block holds the entries of that
- * CPU, including losses, in a backlog. When there is room, the oldest entries are moved into the
- * ring buffer first. The turn of a batch is its sequence number in the instance. The backlog is a
- * kfifo. In the kfifo, each entry except the first one is preceded by the turn of its batch. The
- * first entry's turn is in bts_hold.oldest.
+ * CPU, including losses, in a backlog. When there is room, held entries are moved into the ring
+ * buffer, oldest first, before any new entry. Each batch has a sequence number in the instance,
+ * called its turn. Later batches have higher turns. The backlog is a kfifo, in which each entry
+ * follows the turn of its batch. For the first entry, this turn is in bts_hold.oldest instead.
  *
- * A CPU writes no batch while another CPU holds entries with a lower turn. So when a task moves to
- * another CPU, the task's earlier branches are written first. A held entry keeps its CPU and PID
- * until it is written. If the backlog of a CPU is full but the ring buffer has room, the CPU
- * ignores the turns and writes entries, because a wrong order is better than a loss.
+ * While a CPU holds entries of a batch, no other CPU writes a later batch. So when a task moves to
+ * another CPU, the task's earlier branches are written before its later branches. A held entry
+ * keeps its CPU and PID until it is written. If a CPU's backlog is full but the ring buffer has
+ * room, this CPU ignores the turns and writes its oldest entries, because a wrong order is better
+ * than a loss.
  *
  * Entries are held only while there is a reader (reader.c), tracing is on, and bts-block is set.
- * Entries of a task that cannot wait are not held, because otherwise all other targets would have
- * to wait while this task runs. An entry that finds no room and must not be held is dropped and
- * counted. The file block.c makes tasks wait, and explains why the branches of a waiting task may
- * be dropped.
+ * While entries are held, all targets that can wait must wait. If the entries of a task that cannot
+ * wait were held, the other targets would wait as long as this task runs. So these entries are not
+ * held. An entry that finds no room and must not be held is dropped and counted. The file block.c
+ * makes tasks wait, and explains why the branches of a waiting task may be dropped.
  *
  * Concurrency:
  *
@@ -41,7 +42,7 @@
 /* The size of a backlog, which must be a power of two. An empty backlog has room for any batch. */
 #define BTS_BACKLOG	SZ_128K
 
-/* The maximum size of an entry in a backlog, with the turn number of the entry's batch. */
+/* The most bytes that one entry adds to a backlog: the entry, its turn, and two 2-byte lengths. */
 #define BTS_HELD_WORST	(BTS_ENTRY_MAX + sizeof(u64) + 4)
 
 /**
@@ -84,7 +85,7 @@ bool bts_any_held(struct bts_instance *b)
 	return READ_ONCE(b->blocking) && bts_oldest(b, -1) != BTS_NONE_HELD;
 }
 
-/* After @entry has left the backlog, update @c, including the turn of the new oldest entry. */
+/* After @entry has left the backlog, update the counts and .oldest (the next entry's turn). */
 static void bts_next_held(struct bts_cpu *c, const union bts_entry *entry)
 {
 	u64 turn;
@@ -124,7 +125,7 @@ static void bts_drop_held(struct bts_cpu *c)
 	union bts_entry held;
 
 	while (bts_held(c)) {
-		/* kfifo_out() copies only a pack's head, because @held has no room for more. */
+		/* Only a pack's head fits into @held. The head contains the number of branches. */
 		if (!kfifo_out(&c->hold.backlog, &held, sizeof(held)))
 			return;
 		if (bts_is_loss(&held))
@@ -151,7 +152,7 @@ void bts_wake_tasks(struct irq_work *work)
 
 /**
  * bts_wake - make the waiting tasks of an instance check whether they must still wait
- * @b: the instance, which no longer holds entries, or whose targets or options have changed
+ * @b: the instance. Its backlogs are empty, or its options or the tasks to trace have changed
  *
  * Context: any.
  */
@@ -162,7 +163,7 @@ void bts_wake(struct bts_instance *b)
 
 /*
  * Move held entries to the ring buffer while there is room and no other CPU holds older entries. If
- * @may is false, ignore the entries of other CPUs, and drop the entries that find no room.
+ * holding is no longer allowed (!@may), ignore the other CPUs, and drop what finds no room.
  */
 static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may)
 {
@@ -186,7 +187,7 @@ static void bts_release_held(struct bts_instance *b, struct bts_cpu *c, bool may
  * @b:		the instance
  * @c:		the instance's data for this CPU
  * @task:	the task of the batch or the row
- * @row:	true for a non-branch row, false for a batch
+ * @row:	true for a row of bts-sched or bts-map, false for a batch of branches
  *
  * In an NMI, this function does not write held entries.
  *
@@ -215,8 +216,8 @@ void bts_begin_holding(struct bts_instance *b, struct bts_cpu *c,
  * @size:	the size of the entry
  *
  * Context: the same as for bts_records().
- * Return: false if the entry must not be held, or if the backlog is full and its first entry does
- * not fit into the ring buffer.
+ * Return: false if entries must not be held now (@c->hold.may is false), or if the backlog is full
+ * and the ring buffer has no room for the backlog's first entry.
  */
 bool bts_hold(struct bts_cpu *c, union bts_entry *entry, unsigned int size)
 {
@@ -289,7 +290,7 @@ int bts_alloc_backlogs(struct bts_instance *b)
 }
 
 /**
- * bts_free_backlogs - free the backlogs of an instance that does not use bts
+ * bts_free_backlogs - free an instance's backlogs while bts is not its tracer
  * @b: the instance, whose CPUs neither hold nor write entries
  *
  * Context: Process context, trace_types_lock held.

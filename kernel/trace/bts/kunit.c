@@ -61,7 +61,7 @@ static struct trace_array *bts_test_array(struct kunit *test)
 	return tr;
 }
 
-/* Without PID lists, all tasks are targets, whatever decision ftrace has stored. */
+/* Without PID lists, all tasks are targets, even if ftrace has stored FTRACE_PID_IGNORE. */
 static void bts_test_targets(struct kunit *test)
 {
 	struct trace_array *tr = bts_test_array(test);
@@ -84,7 +84,7 @@ static void bts_test_targets(struct kunit *test)
 	free_percpu(tr->array_buffer.data);
 }
 
-/* Remove one CPU at a time from tracing_cpumask: the ring buffer is off for this CPU alone. */
+/* If one CPU is missing in tracing_cpumask, the ring buffer is off for this CPU only. */
 static void bts_test_off(struct kunit *test)
 {
 	struct trace_array *tr = bts_test_array(test);
@@ -175,7 +175,7 @@ static u32 bts_test_room(struct kunit *test, unsigned int size, u32 want)
 	return nr;
 }
 
-/* Events reserved together need no more room than events reserved singly, except at page ends. */
+/* If events are reserved together, at most 2% fewer fit than if each is reserved separately. */
 static void bts_test_reserve(struct kunit *test)
 {
 	unsigned int i;
@@ -191,8 +191,8 @@ static void bts_test_reserve(struct kunit *test)
 }
 
 /*
- * The ring buffer counts each overwritten event. Old events of other sizes in the sub-buffers do
- * not affect the count.
+ * The ring buffer counts each overwritten event. The count is right even if the sub-buffers still
+ * contain events from an earlier pass of the loop, which have another size.
  */
 static void bts_test_overrun(struct kunit *test)
 {

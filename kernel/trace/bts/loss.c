@@ -3,18 +3,18 @@
  * Branch tracer: count the written and the lost branches of a CPU
  *
  * The ring buffer refuses an entry when the buffer is full or paused, or when tracing is off. The
- * ring buffer is paused while it is cleared, resized or swapped and, with the option
- * pause-on-trace, while the file "trace" is open. For each CPU, the ring buffer counts the entries
- * for which it had no room. If the ring buffer refuses an entry without increasing this count, the
- * ring buffer is paused or tracing is off. During a batch, the count changes only when the ring
- * buffer refuses an entry, because only this CPU increments the count, and a reset of the ring
- * buffer waits until the batch ends.
+ * ring buffer is paused while it is cleared, resized or swapped. With the option pause-on-trace,
+ * the ring buffer is also paused while the file "trace" is open. For each CPU, the ring buffer has
+ * a counter of the entries for which it had no room. If an entry is refused but this counter does
+ * not increase, the ring buffer is paused or tracing is off. The counter is reliable during a
+ * batch: no other CPU increases it, and a reset of the ring buffer waits until the batch ends.
  *
- * If the reason for refusals changes during a batch, branches that are lost just before the change
- * may be counted under the wrong cause. For example, branches lost because of a pause count as
- * dropped_off if tracing is switched off before bts_drop() checks whether tracing is on.
- * Conversely, branches lost because tracing is off count as dropped_paused if tracing is switched
- * on before this check.
+ * After the ring buffer has refused an entry, bts_drop() finds out why. If the reason has changed
+ * before that, the lost branches may be counted under the wrong cause. Example 1: an entry is
+ * refused because the ring buffer is paused. If tracing is then switched off before bts_drop()
+ * checks whether tracing is on, the branches count as dropped_off. Example 2: an entry is refused
+ * because tracing is off. If tracing is then switched on before the check, the branches count as
+ * dropped_paused.
  */
 
 #include <linux/ring_buffer.h>
@@ -150,10 +150,10 @@ void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t p
  * bts_lose_rows - count lost non-branch rows, and remember the loss
  * @c:		an instance's data for this CPU
  * @n:		the number of rows
- * @pid:	the task of the last row
+ * @pid:	the task of the last lost row
  *
- * The loss entry does not contain the number of lost rows, because the entry's count is added to
- * the sequence number, which counts only branches.
+ * The count in a loss entry is added to the sequence number, which counts only branches. So a loss
+ * entry for lost rows contains the count 0, which means an unknown number.
  *
  * Context: the same as for bts_records().
  */

@@ -16,23 +16,23 @@
  *	    v
  *	bts_probe_mmap_exec()	writes a row for each later mapping
  *
- * The list bts_instance.mapped contains the PIDs of processes, not of tasks, because all threads of
- * a process may execute the code in a mapping that one thread makes. When a new process gets a PID
- * that is in the list, the PID is removed from the list. No row is written for a task that does not
- * return to user space.
+ * All threads of a process may execute the code in a mapping that one of the threads has made. So
+ * the list bts_instance.mapped contains the PIDs of processes, not of tasks. When a new process
+ * gets a PID that is in the list, the PID is removed from the list. No row is written for a task
+ * that does not return to user space.
  *
- * In the trace, a mapping's row must separate the branches taken before the mapping was made from
- * the branches taken afterwards. So the DS buffer is drained first, and nothing is recorded until
- * the row is written. Recording can be paused only with interrupts off, so __bts_resume_user() and
- * bts_probe_mmap_exec() must not sleep. These functions write the path into a per-CPU buffer, and
- * look for the build ID only in the page cache, which usually contains the beginning of a file that
- * was just mapped. A process may have up to 65,530 mappings, so each call of __bts_resume_user()
- * handles at most BTS_VMAS of them. The first call handles no mapping if another thread holds
- * mmap_lock for writing. Each further call handles at least one mapping, because bts_resume_lock(),
- * which may sleep, takes mmap_lock first.
+ * In the trace, the branches taken before a mapping was made must come before the mapping's row,
+ * and all later branches must come after it. So the DS buffer is drained before the row is written,
+ * and nothing is recorded in between. Recording can be paused only with interrupts off, so
+ * __bts_resume_user() and bts_probe_mmap_exec() must not sleep. These functions write the path into
+ * a per-CPU buffer, and look for the build ID only in the page cache, which usually contains the
+ * beginning of a file that was just mapped. A process may have up to 65,530 mappings, so each call
+ * of __bts_resume_user() handles at most BTS_VMAS of them. The first call handles no mapping if
+ * another thread holds mmap_lock for writing. Before each further call, bts_resume_lock() takes
+ * mmap_lock, for which it may sleep. So each further call handles at least one mapping.
  *
  * The trace needs no rows for removed mappings. No code can be executed at an unmapped address, and
- * if two rows overlap, the shared addresses belong to the later row's mapping.
+ * if an address belongs to the mappings in two rows, the later row is valid for this address.
  */
 
 #include <linux/bts_events.h>
@@ -64,8 +64,8 @@ DEFINE_PER_CPU(bool, bts_maps_due);
 #define BTS_PATH_MAX	3072
 
 /*
- * The maximum number of mappings to examine at a time with interrupts off. An executable mapping
- * counts as BTS_VMA_EXEC mappings, because its file may have many headers and notes to read.
+ * The maximum number of mappings to examine at a time with interrupts off. An executable mapping is
+ * counted BTS_VMA_EXEC times, because its file may have many headers and notes to read.
  */
 #define BTS_VMAS	64
 #define BTS_VMA_EXEC	16
@@ -92,8 +92,8 @@ static DEFINE_MUTEX(bts_map_mutex);
 static unsigned int bts_map_users;
 
 /*
- * Each CPU's memory for a row, used with interrupts off. The first user of the probe allocates it.
- * It is never freed, because a CPU may still use it after the last user has left.
+ * Each CPU's memory for a row, used with interrupts off. The probe's first user allocates the
+ * memory. The memory is never freed, because a CPU may still use it after the last user has left.
  */
 static struct bts_path __percpu *bts_paths;
 
@@ -168,7 +168,7 @@ void bts_map_switch(struct bts_instance *b, struct task_struct *task)
 }
 
 /**
- * bts_map_forget - forget which processes have shown their mappings to an instance
+ * bts_map_forget - forget which processes' mappings an instance has shown
  * @b: the instance; its tracing or its option bts-map must be off
  */
 void bts_map_forget(struct bts_instance *b)
@@ -204,8 +204,8 @@ static bool bts_map_begin_for(struct bts_instance *b, struct bts_cpu *c)
 /*
  * Choose the instances that need the current task's mappings. Until bts_map_end(), the task writes
  * rows of its mappings for these instances. If bts_map_forget() is called for an instance before
- * bts_map_end(), the task stops writing rows for this instance. An instance that needs the
- * mappings only later receives them when a CPU next switches to a task of the same process.
+ * bts_map_end(), the task stops writing rows for this instance. If another instance needs the
+ * mappings later, bts_map_request() makes the task show them again.
  *
  * Context: interrupts off.
  * Return: false if no instance needs the mappings.
@@ -220,7 +220,7 @@ static bool bts_map_begin(void)
 	return any;
 }
 
-/* Forget the chosen instances, which have received all mappings. Context: interrupts off. */
+/* Forget which instances are chosen: they have all mappings now. Context: interrupts off. */
 static void bts_map_end(void)
 {
 	struct bts_instance *b;
@@ -230,8 +230,8 @@ static void bts_map_end(void)
 }
 
 /*
- * Write the row of a mapping. If the ring buffer, or its part for this CPU, is off, the rows of all
- * mappings of the process will be written when the process is next traced.
+ * Write the row of a mapping. If this fails because the ring buffer, or its part for this CPU, is
+ * off, let the process show all of its mappings again when it is next traced.
  * Context: interrupts off, BTS off.
  */
 static void bts_deliver_map(struct bts_instance *b, const struct bts_map *m,
@@ -344,7 +344,7 @@ static void bts_map_of(struct bts_map *m, struct vm_area_struct *vma,
 	m->path = vma->vm_file ? bts_map_file(m, vma, path) : bts_map_name(vma);
 }
 
-/* Decide again what to record of the current task. If @again is true, request its mappings, too. */
+/* Call bts_turn() for the current task. If @again is false, cancel any request for mappings. */
 static void bts_map_leave(bool again)
 {
 	ds_bts_ask(current);
@@ -450,11 +450,11 @@ static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
  * @locked:	bts_resume_lock() has taken mmap_lock
  *
  * Context: Process context of a user task; interrupts off; no lock held except mmap_lock.
- * Return: the address at which to continue after bts_resume_lock(), or BTS_MAPS_*.
+ * Return: BTS_MAPS_*, or @at for the next call. Call bts_resume_lock() before this next call.
  */
 __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 {
-	/* The caller must release mmap_lock, because mmap_read_unlock() is not in .text..ds. */
+	/* ds_bts_pause() failed, so only the caller may call mmap_read_unlock(): see __ds_text. */
 	if (!ds_bts_pause())
 		return locked ? BTS_MAPS_BUSY : BTS_MAPS_NONE;
 	at = bts_map_resume(at, locked);
@@ -466,10 +466,10 @@ __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
  * bts_resume_lock - take mmap_lock for __bts_resume_user()
  *
  * With bts-block, this function first waits until no entries are held, because the backlog may have
- * no room for further rows. Only a fatal signal ends this wait early, because the task handles
- * other signals only after __bts_resume_user() has shown all mappings. Before taking mmap_lock,
- * this function lets other tasks run and take it. __bts_resume_user() releases mmap_lock, unless it
- * returns BTS_MAPS_BUSY. If the kernel is traced, so is this function.
+ * no room for further rows. Only a fatal signal ends this wait early: other signals are handled
+ * after all mappings have been shown. Before this function takes mmap_lock, it lets other tasks run
+ * and take the lock. __bts_resume_user() releases mmap_lock, unless it returns BTS_MAPS_BUSY. If
+ * the kernel is traced, this function is traced, too.
  *
  * Context: Process context, may sleep.
  * Return: 0, or -EINTR if a fatal signal is pending.

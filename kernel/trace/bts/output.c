@@ -37,10 +37,10 @@
  * @seq:	the current entry's sequence number
  * @cpu:	the current entry's CPU
  * @type:	the current entry's type
- * @buffer:	the two ring buffers that were read, because a snapshot swaps them
- * @next:	for each CPU and each of the two ring buffers, the sequence number of the next
- *		branch; 0 before the first entry, BTS_NO_NUMBER after an entry without a
- *		sequence number
+ * @buffer:	the two ring buffers that each snapshot swaps; NULL until they are read
+ * @next:	for each CPU in each of the ring buffers, the expected sequence number of the next
+ *		branch. It is 0 before the first entry, and BTS_NO_NUMBER after an entry without
+ *		a sequence number.
  */
 struct bts_rows {
 	struct bts_decoder	decoder;
@@ -97,8 +97,8 @@ static struct bts_rows *bts_rows(struct trace_iterator *iter)
 
 /*
  * Return the number of branches that are missing before a pack or a loss. For a CPU's first pack
- * or loss, @next is 0. If entries were overwritten before any entry was read, all branches before
- * this first pack or loss are missing.
+ * or loss, @next is 0. In this case, if entries have been overwritten and no entry has been read,
+ * all earlier branches are missing.
  */
 static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 {
@@ -113,8 +113,8 @@ static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 }
 
 /*
- * Return a pointer to the sequence number that the next branch must have. Each ring buffer has its
- * own numbers. Each snapshot swaps two ring buffers, so trace_pipe then reads the other one.
+ * Return a pointer to the expected sequence number of the next branch. Each snapshot swaps the
+ * ring buffer that trace_pipe reads with a second one, which has its own sequence numbers.
  */
 static u64 *bts_next(struct trace_iterator *iter, struct bts_rows *rows)
 {
@@ -240,8 +240,8 @@ static void bts_print_addr(struct trace_iterator *iter, struct mm_struct *mm,
 
 /**
  * struct bts_row - a row of the trace: a branch or a loss
- * @branch:	the ends of a branch; in a row of a loss, @branch.to is the number of lost
- *		branches, or 0 if this number is unknown
+ * @branch:	the branch; if @lost is true, @branch.to is the number of lost branches, or 0 if
+ *		this number is unknown
  * @lost:	the row is a loss
  * @cause:	the cause of the loss
  */
@@ -266,10 +266,10 @@ static void bts_forget_number(struct trace_iterator *iter)
 }
 
 /*
- * Return the current row of the current entry. The rows of a pack are the loss before the pack (if
- * any), the branches, and a loss for the branches that could not be decoded (if any). The rows of a
- * loss entry are the loss before the entry (if any), and the loss in the entry. For the last row,
- * this function also stores the sequence number that the next branch must have.
+ * Return the current row of the current entry. If branches are missing before a pack or a loss
+ * entry, the entry's first row reports them. The next rows of a pack are its branches. If some of
+ * these cannot be decoded, the pack's last row reports them. The last row of a loss entry is the
+ * loss in the entry. For the last row, this function also sets the expected number, bts_rows.next.
  */
 static struct bts_row bts_row(struct trace_iterator *iter)
 {

@@ -230,7 +230,7 @@ static void output_test_format(struct kunit *test)
 		output_pack(t, i * OUTPUT_NR);
 		t->entry.pack.format = formats[i];
 		snprintf(want, sizeof(want),
-			 "LOST 12 branches (written by another tracer: format %u)\n", formats[i]);
+			 "LOST 12 branches (in unknown format %u)\n", formats[i]);
 		KUNIT_EXPECT_EQ(test, output_rows(t), 1);
 		KUNIT_EXPECT_STREQ(test, output_text(t, 0), want);
 		KUNIT_EXPECT_STREQ(test, output_row(t, 0, output_event(t)->funcs->raw),
@@ -275,7 +275,7 @@ static void output_overwrite(struct kunit *test)
 	KUNIT_ASSERT_GT(test, ring_buffer_overrun_cpu(buffer, t->iter.cpu), 0);
 }
 
-/* The output begins with the overwritten entries, even if the first remaining entry is a loss. */
+/* The first row reports the overwritten branches, even if the first remaining entry is a loss. */
 static void output_test_overwritten(struct kunit *test)
 {
 	struct output_test *t = test->priv;
@@ -392,7 +392,7 @@ static void output_test_map(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, strstr(output_text(t, 0), wanted));
 }
 
-/* If a print function has already consumed the entry, the entry counts as one row. */
+/* If printing an entry has removed it from the ring buffer, the entry still counts as one row. */
 static void output_test_consumed(struct kunit *test)
 {
 	struct output_test *t = test->priv;

@@ -13,17 +13,17 @@
  *
  * If a prediction is correct, the coder only compares the record with the predicted branch, and
  * stores nothing. Unlike the decoder, the coder has tables (edge[] and call[]) to find nodes. The
- * tables need not contain all nodes. They need not be reset for a new pack, because the coder
- * checks whether a node that it finds is really the branch.
+ * tables need not contain all nodes. They may still contain node numbers of earlier packs, because
+ * the coder compares each node that it finds with the record.
  *
  * Two alternatives were rejected. First, predicting from the last two branches instead of one would
  * take longer, and only one more branch in 200 would be predicted correctly. (In a recursive fib(),
  * the gain is one branch in ten, but fib() is not typical.) Second, a coder could keep its state
- * from one pack to the next. But this would save less than one byte per branch in the ring buffer
- * and nothing in a compressed file, while readers would have to decode every pack.
+ * from one pack to the next. This would save less than one byte per branch in the ring buffer, and
+ * would not make a compressed file smaller. But readers could no longer skip packs.
  *
  * A coder belongs to one CPU, whose batches never nest, so the coder need not be reentrant. The
- * coder takes no lock and allocates nothing. The number of records bounds the coder's run time.
+ * coder takes no lock, allocates nothing, and needs a limited time for each record.
  */
 
 #include "pack.h"
@@ -40,7 +40,7 @@ static u8 *bts_put_bytes(u8 *p, u64 value, unsigned int n)
 	return p;
 }
 
-/* Return the number of bytes that a signed number needs, at least n and at most 8. */
+/* Return how many bytes the signed number @value needs: at least @n, and at most 8. */
 static unsigned int bts_bytes(u64 value, unsigned int n)
 {
 	for (; n < 8 && (u64)((s64)value >> (8 * n - 1)) + 1 > 1; n++)
@@ -89,7 +89,7 @@ static u8 *bts_put_known(u8 *p, unsigned int run, u32 node)
 	return p;
 }
 
-/* Report whether the origin of the branch in @slot of call[] is a few bytes before @to. */
+/* Report whether the branch in @slot of call[] begins a few bytes before @to, as a call would. */
 static bool bts_call_is(const struct bts_coder *c, unsigned int slot, u64 to)
 {
 	unsigned int x = c->call[slot];
@@ -198,7 +198,7 @@ static void bts_coder_learn(struct bts_coder_node *cur, struct bts_coder_node *n
 
 /*
  * Encode a run, and then a branch that is neither @next nor @other of the node in @c->cur.
- * Return: the end of the encoded branches, or NULL if the pack has no room for a node.
+ * Return: the end of the encoded branches, or NULL if the branch is new but all nodes are in use.
  */
 static noinline u8 *bts_add_else(struct bts_coder *c, u8 *p, unsigned int run,
 				 u64 from, u64 to)
@@ -244,7 +244,7 @@ unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *
 
 	if (nr > BTS_PACK_MAX - c->nr)
 		nr = BTS_PACK_MAX - c->nr;
-	/* "mark" is the value that "left" had at the branch before the current run. */
+	/* In each iteration, mark - left - 1 is the length of the run before this branch. */
 	mark = nr + c->run + 1;
 	for (left = nr; left; left--, rec++, cur = node) {
 		node = cur->next;
@@ -299,7 +299,7 @@ void bts_coder_begin(struct bts_coder *c, void *buf, size_t size)
  * bts_coder_end - end a pack
  * @c: the coder
  *
- * This function sets @c->from and @c->to, which describe the pack together with @c->nr.
+ * This function sets @c->from and @c->to. The caller copies them and @c->nr into the pack.
  *
  * Context: one call at a time for each coder.
  * Return: the size of the encoded branches in bytes.

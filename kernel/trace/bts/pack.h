@@ -25,7 +25,7 @@
  * @from:	the origin of the branch
  * @to:		the target of the branch
  * @next:	the node of the latest branch that followed this branch
- * @other:	like @next, but for the latest following branch that differs from @next
+ * @other:	the node of the latest branch that followed this branch and differs from @next
  */
 struct bts_coder_node {
 	u64			from;
@@ -38,7 +38,7 @@ struct bts_coder_node {
  * struct bts_coder - a pack that is being filled; one per CPU
  * @start:	the first byte of the encoded branches
  * @out:	the address at which the next token will be stored
- * @limit:	the last address at which an encoded branch may begin
+ * @limit:	while @out is at most @limit, another encoded branch surely fits
  * @cur:	the node of the latest branch
  * @run:	the number of predicted branches that are not encoded yet
  * @nr:		the number of branches in the pack
@@ -49,8 +49,8 @@ struct bts_coder_node {
  * @call:	maps the return address of a call to the call's node
  * @node:	the nodes
  *
- * A slot of @edge or @call may contain the number of a node of an earlier pack. The tables need
- * not be cleared, because the coder checks each node that it finds there.
+ * A new pack does not clear the tables @edge and @call, so they may contain node numbers of earlier
+ * packs. The coder checks each node that it finds there.
  */
 struct bts_coder {
 	u8			*start;

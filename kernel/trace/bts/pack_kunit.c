@@ -3,8 +3,8 @@
  * KUnit tests of the coder of packed branches: the decoder must return exactly the branches that
  * were encoded. The tests in unpack_kunit.c decode packs that no coder writes.
  *
- * In tools/tracing/bts/tests, both files are also built with a small replacement for KUnit, so that
- * the tests can run on a host under the compiler's sanitizers.
+ * tools/tracing/bts/tests/pack also builds pack_kunit.c and unpack_kunit.c with a small replacement
+ * for KUnit, so that the tests can run on a host under the compiler's sanitizers.
  */
 
 #include <linux/string.h>
@@ -144,11 +144,11 @@ static void bts_pack_test_format(struct kunit *test)
 		0x80, 0x60,		/* distance 0, +0x20 */
 		0x90, 0x98, 0xd0,	/* distance 0x10, +0xd0 */
 		0x85, 0xb9, 0xf0,	/* distance 5, +0x1f0 times 16 bytes */
-		0xa0, 0xd1,		/* distance 0x20, to 5 bytes after branch 2's origin */
+		0xa0, 0xd1,		/* distance 0x20, target: origin of node 2, + 5 */
 		0xff, 0x00,		/* distance 0x7f, -0x40 */
 		0xc0, 0x7f,		/* distance 0x40, +0x3f */
-		0x50, 0x01,		/* the first branch */
-		0x53, 0x06,		/* three predicted branches, then the sixth branch */
+		0x50, 0x01,		/* node 1 (the first branch) */
+		0x53, 0x06,		/* three predicted branches, then node 6 (sixth branch) */
 		0x34,			/* four predicted branches, then @other */
 		0x00,			/* one predicted branch */
 	};
@@ -285,8 +285,8 @@ static void bts_pack_test_kinds(struct kunit *test)
 }
 
 /*
- * A return is encoded in two or three bytes if the call instruction is 2 to 7 bytes long and if at
- * most 255 nodes were made after the call's node.
+ * If a return can refer to the node of its call, it takes two or three bytes instead of six. The
+ * call must be 2 to 7 bytes long, and at most 255 nodes may be newer than the call's node.
  */
 static void bts_pack_test_calls(struct kunit *test)
 {
@@ -337,7 +337,7 @@ static void bts_pack_test_runs(struct kunit *test)
 		pack_repeat_times(t, 0, runs[i]);
 		x = t->nr;
 		bts_pack_put(t, 0x1010, 0x1000);
-		/* If branch 0 follows itself, it is encoded as @other once, and then predicted. */
+		/* The second copy of branch 0 is not predicted, but the next runs[i] copies are. */
 		pack_repeat_times(t, 0, 2 + runs[i]);
 		pack_repeat(t, x);
 		pack_repeat_times(t, 0, 2 + runs[i]);
@@ -364,7 +364,7 @@ static void bts_pack_test_room(struct kunit *test)
 	for (round = 0; round < 20; round++) {
 		far = t->nr;
 		bts_pack_put(t, (1ULL << 62) + round, 1ULL << 63 | round);
-		/* From now on, the new node and the node of 0 -> 0 predict each other. */
+		/* Branch 0 -> 0 and the new branch now alternate, so each predicts the other. */
 		for (i = 0; i < 50; i++) {
 			pack_repeat(t, 0);
 			pack_repeat(t, far);
@@ -378,7 +378,7 @@ static void bts_pack_test_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->c.out - t->c.start, BTS_PACK_WORST);
 }
 
-/* If two branches alternately follow a third one, both are encoded as @other. */
+/* If B and C follow A in turn (A B A C A B ...), both B and C are encoded as @other. */
 static void bts_pack_test_other(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -391,11 +391,11 @@ static void bts_pack_test_other(struct kunit *test)
 	bts_pack_put(t, 0x100c, 0x1000);
 	len = bts_pack_one(test);
 	for (i = 0; i < 200; i++) {
-		/* One byte encodes both a predicted branch and an @other that follows it. */
+		/* One byte encodes two branches: branch 0 as predicted, and the next as @other. */
 		pack_repeat(t, 0);
 		pack_repeat(t, i & 1 ? 3 : 1);
 	}
-	/* The first repeated branch takes two more bytes, because it was not predicted. */
+	/* The first copy of branch 0 is not predicted, so it takes two bytes of its own. */
 	KUNIT_EXPECT_EQ(test, bts_pack_one(test), len + 200 + 2);
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: know which tasks read the trace and so make room in the ring buffer
+ * Branch tracer: know the readers, the tasks whose reads make room in the ring buffer
  *
  * A task becomes a reader when it first calls read(), splice(), poll() or ioctl() on trace_pipe or
  * trace_pipe_raw. The task stays a reader until it dies or closes its last descriptor of the file.
- * The task that opens the file also counts as a reader until any task makes one of these four
- * calls. A child that only inherits a descriptor is not a reader: if such a child never read,
- * traced tasks would wait forever after the real reader's death.
+ * Before the first such call on an open file, the task that opened the file counts as its reader.
+ * A child that only inherits a descriptor is not a reader. Otherwise, if the real reader died and
+ * the child never called read(), traced tasks would wait forever.
  *
- * With bts-block, traced tasks wait only while there is a reader. A reader of any instance's trace
- * never waits: see bts_can_wait().
+ * With bts-block, traced tasks wait only while there is a reader. A reader itself never waits, no
+ * matter which instance's trace it reads: see bts_can_wait().
  *
  * Concurrency: The list bts_readers is changed under bts_readers_lock and read under RCU, with
  * preemption off. An NMI needs no RCU read lock, because interrupts are off.
@@ -68,7 +68,7 @@ static bool bts_is_reader(const struct task_struct *task)
 
 /*
  * Report whether the task of @r reads the buffer of @cpu in @tr. If @cpu is RING_BUFFER_ALL_CPUS,
- * report whether the task reads the buffer of any CPU. An exiting task reads nothing.
+ * report whether the task reads the buffer of at least one CPU. An exiting task reads nothing.
  */
 static bool bts_reads(const struct bts_reader *r, const struct trace_array *tr, int cpu)
 {
@@ -165,7 +165,7 @@ static bool bts_add_reader(const struct trace_iterator *iter, bool reads)
 
 /*
  * Remove @task, or all tasks if @task is NULL, from the readers of a file. If @openers is true,
- * remove only exiting tasks, and tasks that have opened the file but have not read from it.
+ * keep the tasks that have read from the file and are not exiting.
  */
 static void bts_remove_readers(const struct trace_iterator *iter,
 			       const struct task_struct *task, bool openers)

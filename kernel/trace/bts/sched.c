@@ -43,9 +43,9 @@ void bts_sched_leave(bool preempt, unsigned int prev_state)
  * @b:		an instance
  * @c:		the instance's data for this CPU; @c->mode is still the mode for the current task
  * @next:	the next task
- * @mode:	what the instance records of the next task
+ * @mode:	like @c->mode, but for the next task
  *
- * Context: bts_turn(), which has written the branches of the current task, but none of @next.
+ * Context: bts_turn(), after the current task's last branch and before the first branch of @next.
  */
 void bts_sched_rows(struct bts_instance *b, struct bts_cpu *c,
 		    struct task_struct *next, unsigned int mode)

@@ -2,8 +2,8 @@
 /*
  * Branch tracer: bring the ring buffer up to date
  *
- * Branches reach the ring buffer in batches of a few hundred, and only while tracing is on. ftrace
- * calls bts_sync() when it needs the branches earlier, or when tracing is turned on or off:
+ * Branches reach the ring buffer in batches of a few hundred. ftrace calls bts_sync() if it needs
+ * the branches of an incomplete batch, if tracing is turned on or off, or if the targets change:
  *
  *	all CPUs	reason		action
  *	  yes		FLUSH		drain all CPUs
@@ -74,8 +74,8 @@ static void bts_start_all(struct work_struct *work)
 static DECLARE_WORK(bts_start_work, bts_start_all);
 
 /*
- * Context: hard interrupt, which arrives as soon as interrupts are switched on, but not during a
- * task switch, so the branches in the DS buffer belong to current.
+ * Context: hard interrupt, as soon as interrupts are on. During a task switch, interrupts are off,
+ * so the branches in the DS buffer always belong to current.
  */
 static __ds_text void bts_start_here(struct irq_work *work)
 {
@@ -93,9 +93,9 @@ static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
 /*
  * Start recording when a trigger, a function probe or tracing_on() turns tracing on. The user
  * wants this CPU's next branches, so this CPU starts first, and the other CPUs start a moment
- * later. A traceoff trigger or probe leaves the hardware on. So after a traceoff, this function has
- * nothing to do, unless the trace still lacks the rows of some mappings. If the instance has just
- * switched to another tracer, setting bts_instance.tracing does no harm.
+ * later. After a traceoff trigger or probe, the hardware is still on, so this function has work to
+ * do only if rows of mappings are missing from the trace. If the instance has just switched to
+ * another tracer, bts_instance.tracing has no effect, and bts_prepare() will set it again.
  * Context: any.
  */
 static void bts_sync_on(struct bts_instance *b)

@@ -4,14 +4,14 @@
  *
  * A pack is a ring buffer entry of the type bts_pack. It contains the number of branches (nr), the
  * address where the first branch began (from), the number of the format (format), and the encoded
- * branches (the code). A pack is self-contained, so its branches can be decoded even if earlier
- * entries are lost. This file specifies format 1. Before decoding a pack, the decoder's caller
- * must check that the pack has this format.
+ * branches (code). A pack is self-contained, so its branches can be decoded even if earlier entries
+ * are lost. This file specifies format 1. Before decoding a pack, the decoder's caller must check
+ * that the pack has this format.
  *
  * The coder and the decoder build the same list of nodes while they process a pack. A node is a
- * branch that has occurred in the pack. Each node refers to two nodes, @next and @other. @next
- * is the branch that most recently followed this one. @other is the branch that most recently
- * followed this one and differs from @next.
+ * branch that has occurred in the pack. Each node refers to two nodes, @next and @other. @next is
+ * the branch that most recently followed this branch. @other is the value that @next had before
+ * @next last changed.
  *
  *	node	branch			@next	@other
  *	0	     0 -> 401000	1	0
@@ -19,12 +19,12 @@
  *	2	401023 -> 401050	3	1
  *	3	401058 -> 401000	...
  *
- * Each branch is predicted to be the @next of the previous branch's node. A run is a sequence of
- * branches that are predicted correctly. A token encodes a run, a branch that is not predicted
- * correctly, or both. If a branch is not predicted correctly, it is one of three kinds: the
- * @other of the previous branch's node, a node whose number the token contains, or a new branch,
- * which becomes a node. After such a branch, the previous branch's node is updated: @next is copied
- * to @other, and @next is set to the token's branch.
+ * The current node is the node of the latest branch. The following branch is predicted to be @next
+ * of the current node. A run is a sequence of correctly predicted branches. A token encodes a run,
+ * a mispredicted branch, or both (first the run). A mispredicted branch is encoded as @other of the
+ * current node, as the number of its node or, if the branch is new in the pack, as its origin and
+ * target. A new branch becomes a node. After a misprediction, @next of the current node is copied
+ * to @other, and @next is set to the mispredicted branch, which becomes the current node.
  *
  * Node 0 exists from the start. It is a branch from address 0 to the address where the first
  * branch begins. Until a branch has followed a node, the node's @next and @other are node 0.
@@ -56,11 +56,11 @@
  *	f6-fd d..	from + d; d is signed and has b - 0xf5 bytes
  *
  * No token begins with 79-7f, and no target begins with fe or ff. Multi-byte numbers are
- * little-endian. The code ends with the token of the last branch. Up to three bytes of padding with
- * arbitrary values follow, because the size of an entry is a multiple of four bytes.
+ * little-endian. The token of the last branch is followed by up to three bytes of padding with
+ * arbitrary values, because the size of an entry is a multiple of four bytes.
  *
- * The decoder does not trust its input. It never reads outside of the code, returns at most nr
- * branches, and stops at an invalid token.
+ * The decoder does not trust its input. It never reads outside of the encoded branches, returns at
+ * most nr branches, and stops at an invalid token.
  */
 
 #ifdef __KERNEL__
@@ -87,7 +87,7 @@ static u64 bts_get_aligned(u64 from, u64 units)
 	return (from & ~15ULL) + 16 * units;
 }
 
-/* Store the sum of a node's @from and @length in *@to. Return: false if the node is missing. */
+/* Compute the return address of a call of @length bytes. Return: false if the call has no node. */
 static bool bts_get_call(const struct bts_decoder *d, unsigned int back, u64 length,
 			 u64 *to)
 {
@@ -151,7 +151,7 @@ static const u8 *bts_get_new(struct bts_decoder *d, const u8 *p, u64 distance)
 	return p;
 }
 
-/* Decode a run that is followed by a node or by @other. */
+/* Decode a run that is followed by node @node. If @node is BTS_NODE_OTHER, @other follows. */
 static const u8 *bts_get_known(struct bts_decoder *d, const u8 *p, unsigned int run,
 			       u32 node)
 {

@@ -11,14 +11,14 @@
 
 /*
  * The format number. Each pack contains this number. Increment the number if a format change would
- * make this decoder misread new packs. Number 0 stands for the packs of the tracer's first
- * versions, which had no format number. In those packs, the byte in the number's place is the third
- * byte of nr (the number of branches), which is always 0.
+ * make this decoder misread new packs. Format 0 is the format of the tracer's first versions. Their
+ * packs have no format number. In its place, they have a byte that is always 0: the third byte of
+ * nr (the number of branches).
  */
 #define BTS_PACK_FORMAT		1
 
 /* The message about a pack in another format. */
-#define BTS_PACK_FOREIGN	"written by another tracer: format %u"
+#define BTS_PACK_FOREIGN	"in unknown format %u"
 
 /* The maximum number of branches in a pack, and the maximum number of nodes, including node 0. */
 #define BTS_PACK_MAX	2048
@@ -37,26 +37,26 @@
 enum bts_token {
 	BTS_TOK_RUN	= 0x00,	/* n + 1 predicted branches */
 	BTS_TOK_OTHER	= 0x30,	/* n predicted branches, then @other */
-	BTS_TOK_KNOWN	= 0x50,	/* n predicted branches, then a node; its number is the next byte */
-	BTS_TOK_KNOWN2	= 0x60,	/* like BTS_TOK_KNOWN, but the number is 256 + the next byte */
+	BTS_TOK_KNOWN	= 0x50,	/* n predicted branches, then node m; m is the next byte */
+	BTS_TOK_KNOWN2	= 0x60,	/* like BTS_TOK_KNOWN, but m is 256 + the next byte */
 	BTS_TOK_LONG	= 0x70,	/* a run; its length is in the next two bytes */
 	BTS_TOK_FAR	= 0x71,	/* like BTS_TOK_NEW, but the distance is 128 + the next byte */
 	BTS_TOK_FAR2	= 0x72,	/* like BTS_TOK_NEW, but the distance is in the next 2 to 8 bytes */
 	BTS_TOK_BAD	= 0x79,
-	BTS_TOK_NEW	= 0x80,	/* a new branch; n is its distance from the previous target */
+	BTS_TOK_NEW	= 0x80,	/* new branch, distance n: its origin is the previous target + n */
 };
 
 /*
- * The first byte of each kind of encoded branch target. To this byte, the coder adds a number n
- * that encodes a part of the target. The origin is the address where the branch begins.
+ * The first byte of an encoded branch target is one of these values plus a number n, which encodes
+ * a part of the target. The origin is the address where the branch begins.
  */
 enum bts_target {
 	BTS_TO_NEAR	= 0x00,	/* origin + a 7-bit number */
 	BTS_TO_SHORT	= 0x80,	/* origin + a number from -0x1800 to 0x17ff */
 	BTS_TO_ALIGNED	= 0xb0,	/* (origin & ~15) + 16 * a 12-bit number */
 	BTS_TO_ALIGNED2	= 0xc0,	/* (origin & ~15) + 16 * a 20-bit number */
-	BTS_TO_CALL	= 0xd0,	/* return after a 5-byte call: the node n nodes before the newest */
-	BTS_TO_CALL2	= 0xf0,	/* like CALL, for a call of n + 2 bytes; the next byte selects it */
+	BTS_TO_CALL	= 0xd0,	/* return after a 5-byte call; n nodes are newer than the call */
+	BTS_TO_CALL2	= 0xf0,	/* like CALL, for n + 2 bytes; the next byte counts newer nodes */
 	BTS_TO_BYTES	= 0xf6,	/* origin + a number, which is in the next n + 1 bytes */
 	BTS_TO_BAD	= 0xfe,
 };
@@ -79,7 +79,7 @@ enum bts_target {
  * @from:	the origin of the branch
  * @to:		the target of the branch
  * @next:	the node of the latest branch that followed this branch
- * @other:	like @next, but for the latest following branch that differs from @next
+ * @other:	the value that @next had before @next last changed
  */
 struct bts_node {
 	u64	from;
@@ -104,7 +104,7 @@ struct bts_pair {
  * @end:	the end of the encoded branches
  * @left:	the number of branches still to come
  * @run:	the number of predicted branches still to decode
- * @then:	the number of the node after the run, plus 1; 0 if no node follows
+ * @then:	1 + the number of the node that follows the run, or 0 if no node follows
  * @cur:	the node of the latest decoded branch
  * @nodes:	the number of nodes
  * @damaged:	the pack is damaged
@@ -128,7 +128,7 @@ unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 			      unsigned int max);
 bool bts_decoder_damaged(const struct bts_decoder *d);
 
-/* A special node number, which means @other of the current node. */
+/* Used instead of a node's number, to select @other of the current node. */
 #define BTS_NODE_OTHER	BTS_PACK_NODES
 
 /* From now on, predict node @x after @cur. */

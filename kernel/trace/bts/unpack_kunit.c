@@ -64,7 +64,7 @@ void bts_unpack_test_cut(struct kunit *test)
 	}
 }
 
-/* The decoder rejects lengths that are too large or negative (from entries too short). */
+/* The decoder rejects lengths that are too large, or negative because the entry is too short. */
 void bts_unpack_test_length(struct kunit *test)
 {
 	static const size_t lengths[] = { BTS_CODE_MAX + 1, 1UL << 32, -1UL, -2UL, -36UL };
@@ -123,7 +123,7 @@ void bts_unpack_test_random(struct kunit *test)
 	}
 }
 
-/* The coder never writes invalid tokens or the numbers of missing nodes: the pack is damaged. */
+/* The decoder detects invalid tokens, missing nodes and wrong numbers of branches. */
 void bts_unpack_test_invalid(struct kunit *test)
 {
 	static const struct {

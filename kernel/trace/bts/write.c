@@ -7,8 +7,8 @@
  * its first branch becomes a single entry, which bts_place() writes or holds.
  *
  * A loss is shown in a row "LOST n branches (cause)", which needs room like any other row. A loss
- * is pending until there is room. While a loss is pending, no later row is written. Each entry
- * outside a group takes this path:
+ * is pending until its row is written or held. While a loss is pending, no later row is written.
+ * Each entry that is not part of a group reaches the ring buffer or the backlog on this path:
  *
  *	bts_lose() -> struct bts_loss of each cause -> bts_show_losses() -\
  *	bts_deliver_entry(): a branch, or a pack --------------------------+-> bts_place()
@@ -17,11 +17,11 @@
  *	             ring buffer <- bts_write() -- room -------------------/
  *	             backlog     <- bts_hold() --- no room, bts-block ----/
  *
- * Pending losses are written before the next branch or non-branch row that finds room. If no branch
- * or row follows, bts_pending() makes each flush drain the CPU, and the first flush that finds room
- * writes the losses. With bts-block, pending losses are held when the next branch or row must be
- * held, but losses alone never make a task wait. A branch or row that cannot be written because
- * losses are pending is lost, too.
+ * When there is room again, pending losses are written before the next branch or non-branch row. If
+ * no branch or row follows, the first flush that finds room writes the losses: each flush drains
+ * every CPU for which bts_pending() returns true. With bts-block, pending losses go into the
+ * backlog only when the next branch or row must be held, so losses alone never make a task wait. If
+ * pending losses can be neither written nor held, the next branch or row is lost, too.
  */
 
 #include <linux/cpuhotplug.h>
@@ -68,11 +68,11 @@ static bool bts_write(struct bts_cpu *c, union bts_entry *entry, unsigned int si
 }
 
 /*
- * Write an entry into the ring buffer or the backlog. An entry that may be held is written into
- * the backlog if the ring buffer has no room, if the backlog is not empty, or if entries that
- * other CPUs hold must be written first. In the same cases, an entry of a task that cannot wait is
- * dropped, because it must not be held. This leaves room and the reader's time for the entries of
- * the waiting tasks.
+ * Write an entry into the ring buffer or the backlog. The entry does not go into the ring buffer if
+ * there is no room, if this CPU's backlog is not empty, or if other CPUs hold entries that must be
+ * written first. In these three cases, the entry goes into the backlog, unless it must not be held.
+ * An entry of a task that cannot wait must not be held, so it is dropped. If it were written, it
+ * would take room in the ring buffer from the entries of the waiting tasks.
  */
 static bool bts_place(struct bts_cpu *c, union bts_entry *entry, unsigned int size,
 		      bool hold)
@@ -110,7 +110,7 @@ static bool bts_show_loss(struct bts_cpu *c, struct bts_lost_entry *row, bool ho
 /**
  * bts_show_losses - write the pending losses
  * @c:		an instance's data for this CPU, prepared by bts_begin()
- * @hold:	whether the next entry, and so also a row of these losses, may be held
+ * @hold:	true if the losses may be held, because the caller will write an entry after them
  *
  * Context: the same as for bts_records().
  * Return: false if losses are still pending.
@@ -139,7 +139,7 @@ bool bts_show_losses(struct bts_cpu *c, bool hold)
  * @b:		the instance
  * @c:		the instance's data for this CPU
  * @task:	the task of the row
- * @row:	the event's entry; this function fills in its header, except for the type
+ * @row:	the entry with its type set; this function sets the other fields of the header
  * @size:	the size of the entry
  *
  * Context: the same as for bts_records().
@@ -290,7 +290,7 @@ int bts_alloc_packers(struct bts_instance *b)
 
 /**
  * bts_free_packers - free the packers of an instance that no longer uses them
- * @b: the instance, whose CPUs do not write packs
+ * @b: the instance; its CPUs must no longer write packs
  *
  * Context: process context, trace_types_lock held.
  */
@@ -353,7 +353,7 @@ static void bts_pack(struct bts_instance *b, struct bts_cpu *c,
  * bts_deliver - deliver branches to an instance
  * @b:		the instance
  * @c:		the instance's data for this CPU, prepared by bts_begin()
- * @rec:	the branches, whose task and context are in @c->write.ent
+ * @rec:	the branches; @c->write.ent already contains the PID and context for their entries
  * @nr:		the number of branches
  *
  * With bts-pack, the last branches stay in the packer until bts_end_pack() writes the pack.

@@ -43,12 +43,12 @@ static inline bool ds_is_user(u64 addr)
 }
 
 /*
- * These bits choose what a CPU records. A side is user space or the kernel. A crossing is a
- * branch from one side to the other side, and belongs to both sides. By default, the hardware
- * stores the branches of both sides, and the tracer drops the branches that belong only to an
- * unwanted side. With DS_BTS_CPL_FILTER, the driver sets BTS_OFF_OS or BTS_OFF_USR, so the hardware
- * does not store these branches. This saves time, but the hardware also omits the crossings in one
- * direction. The omitted direction depends on the CPU.
+ * These bits choose the sides whose branches a CPU records. The two sides are user space and the
+ * kernel. A crossing is a branch from one side to the other side, and belongs to both sides. By
+ * default, the hardware stores the branches of both sides, and the tracer drops the branches that
+ * belong only to an unwanted side. With DS_BTS_CPL_FILTER, the driver sets BTS_OFF_OS or
+ * BTS_OFF_USR, so the hardware does not store these branches. This saves time, but the hardware
+ * also omits the crossings in one direction. The omitted direction depends on the CPU.
  */
 #define DS_BTS_OFF		0
 #define DS_BTS_USER		BIT(0)
@@ -62,20 +62,20 @@ static inline bool ds_is_user(u64 addr)
  * Limits of the threshold, which is the number of records per interrupt. perf's buffer has 2730
  * slots. The slots above the maximum threshold receive the branches that the CPU takes between
  * reaching the threshold and switching BTS off. After ds_bts_nmi_leave() has switched BTS on, the
- * NMI takes about a dozen more branches. Sanitizers add none here, because they instrument neither
- * the end of exc_nmi() nor assembly code. The minimum threshold is several times that number, so
- * these branches alone cannot raise the next interrupt.
+ * NMI takes about a dozen more branches, even in a kernel with sanitizers, because sanitizers
+ * instrument neither the end of exc_nmi() nor assembly code. The minimum threshold is several
+ * dozen records, so these branches alone cannot raise the next interrupt.
  */
 #define DS_BTS_MIN_THRESHOLD	64
 #define DS_BTS_MAX_THRESHOLD	2048
 
-/* The causes of a drain, which reads out and empties the hardware's buffer. */
+/* A drain reads out and empties the hardware's buffer. It has one of these causes. */
 enum ds_drain_cause {
 	DS_DRAIN_INTERRUPT,	/* the index has reached the threshold */
 	DS_DRAIN_SWITCH,	/* the CPU switches to another task */
 	DS_DRAIN_FLUSH,		/* another cause, e.g. the trace is read or an option changes */
 	DS_DRAIN_STOP,		/* recording ends */
-	DS_DRAIN_OFFLINE,	/* BTS ends on the CPU: offline, suspend, reboot, or release */
+	DS_DRAIN_OFFLINE,	/* the CPU goes offline, suspends or reboots, or BTS is released */
 	DS_DRAIN_CRASH,		/* the kernel oopses or panics */
 	DS_DRAIN_CAUSES
 };
@@ -90,18 +90,18 @@ struct ds_bts_slice {
  * struct ds_bts_batch - the records of one drain of one CPU
  * @slice:	the records, oldest first; valid only during records(). The second slice
  *		has records only if the buffer has wrapped
- * @own:	number of records of own branches, which the slices do not contain
+ * @own:	number of records of own branches (see __ds_text), which the slices do not contain
  * @discarded:	number of records that were discarded from the buffer when BTS was switched on
- * @unsure:	number of records in the slices that may be own records, because the driver did
- *		not find where an NMI began or ended
+ * @unsure:	number of records that may belong to own branches. The slices contain these
+ *		records, because the driver did not find where an NMI began or ended
  * @cause:	why the buffer was drained
  * @full:	the buffer was full, so later branches were not stored
  * @wrapped:	earlier branches were overwritten, because the circular buffer wrapped or because
  *		perf reset the index
  * @cleared:	later branches were not stored, because BTS was switched off in DEBUGCTL before the
  *		drain, for example by a machine check
- * @stopped:	recording stops on this CPU, because too many consecutive interrupts found only own
- *		records in the buffer
+ * @stopped:	recording stops on this CPU, because the buffer contained only records of own
+ *		branches at too many consecutive interrupts
  * @dead:	this CPU's BTS does not work and is not used; set only in a flush
  *
  * If branches were overwritten or not stored, their number is unknown.
@@ -162,11 +162,11 @@ void ds_bts_ask(struct task_struct *task);
  * @records:	handle a batch of this CPU; a flush may pass an empty batch. Called with
  *		interrupts off, in any context including NMI, while the CPU records nothing. Calls
  *		on one CPU never nest
- * @turn:	return what this CPU must record (DS_BTS_*) of the current task or, at a task
- *		switch, of the next task. Called with interrupts off, not from NMI, after all
- *		earlier records have been passed to @records
- * @pending:	report whether a flush must call @records on @cpu even if @cpu is not recording.
- *		Called with preemption off
+ * @turn:	return which branches (DS_BTS_*) this CPU must record from now on. @task is the
+ *		current task or, at a task switch, the next task. Called with interrupts off, not
+ *		from NMI, after the driver has passed all records in the buffer to @records
+ * @pending:	return true to request that a flush calls @records on @cpu even if @cpu is not
+ *		recording. Called with preemption off
  */
 struct ds_bts_ops {
 	void		(*records)(const struct ds_bts_batch *batch);
@@ -185,10 +185,10 @@ enum ds_fault {
 };
 
 /* Behaviour that the SDM leaves open. The driver finds out how each CPU behaves. */
-#define DS_TRAIT_PMI_REPEATS	BIT(0)	/* a PMI for each record above the threshold */
-#define DS_TRAIT_PMI_ONCE	BIT(1)	/* no PMI for the records above the threshold */
-#define DS_TRAIT_CPL_BEFORE	BIT(2)	/* BTS_OFF_* test the CPL at a branch's origin */
-#define DS_TRAIT_CPL_AFTER	BIT(3)	/* BTS_OFF_* test the CPL at a branch's target */
+#define DS_TRAIT_PMI_REPEATS	BIT(0)	/* a PMI at the threshold and for each later record */
+#define DS_TRAIT_PMI_ONCE	BIT(1)	/* a PMI at the threshold, but not for later records */
+#define DS_TRAIT_CPL_BEFORE	BIT(2)	/* a BTS_OFF_* bit tests the CPL at a branch's origin */
+#define DS_TRAIT_CPL_AFTER	BIT(3)	/* a BTS_OFF_* bit tests the CPL at a branch's target */
 #define DS_TRAIT_CPL		(DS_TRAIT_CPL_BEFORE | DS_TRAIT_CPL_AFTER)
 
 bool ds_bts_available(void);
@@ -210,9 +210,10 @@ void __ds_bts_nmi_enter(void);
 void __ds_bts_nmi_leave(unsigned long ip);
 
 /*
- * Call this when an NMI begins. This function switches BTS off if the NMI must drain, if the NMI
- * interrupts a drain, or if a PMI is still due although its records have been drained. While
- * BTS is off, the branches of the NMI's handlers cannot raise the next interrupt.
+ * Call this when an NMI begins. This function switches BTS off in three cases: this NMI must drain,
+ * this NMI interrupts a drain, or an earlier drain took the records of a PMI that is still due.
+ * While BTS is off, the branches of the NMI's handlers are not stored, so these branches cannot
+ * raise the next interrupt.
  */
 static __always_inline void ds_bts_nmi_enter(void)
 {

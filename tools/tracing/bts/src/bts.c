@@ -28,7 +28,7 @@ static const struct subcommand {
 	{ "replay",	cmd_replay,	"print the call tree, with instruction and branch counts" },
 	{ "top",	cmd_top,	"rank functions, edges, loops or lines by instructions" },
 	{ "graph",	cmd_graph,	"print callers and callees of a function, with counts" },
-	{ "cover",	cmd_cover,	"report which lines and branches ran: lcov, drcov, PCs" },
+	{ "cover",	cmd_cover,	"report line and branch coverage, as lcov, drcov or pcs" },
 	{ "dump",	cmd_dump,	"convert a trace: flame graphs, profiles, timelines" },
 	{ "diff",	cmd_diff,	"find where two runs differ" },
 	{ "why",	cmd_why,	"find the kernel's check that made a system call fail" },
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 		return msg_misuse(NULL, "%s: no such command", argv[1]);
 	if (command->run != cmd_tui)
 		terminal_guard();
-	/* The command gets this as argv[0], with which getopt() begins its messages. */
+	/* The command gets argv[1] as its argv[0]. getopt() begins its messages with argv[0]. */
 	argv[1] = mem_format("bts %s", command->name);
 	if (command->run == cmd_record)
 		failure = RECORD_FAILED;

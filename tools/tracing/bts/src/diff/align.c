@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the longest common subsequence of two sequences with Myers' algorithm (1986). A path of cost
- * d turns a prefix of sequence a into a prefix of sequence b by d insertions or deletions. For each
- * d and each diagonal (the difference of the positions in the two sequences), the search keeps the
- * path that covers the longest prefixes.
+ * Find the longest common subsequence of two sequences with Myers' algorithm (1986). A path turns a
+ * prefix of sequence a into a prefix of sequence b by insertions and deletions. Their number is the
+ * path's cost d. A path that ends at position x in a and position y in b is on diagonal k = x - y.
+ * For each cost and each diagonal, the search keeps only the path with the largest x and y.
  *
  * To limit time and memory, a search ends when the cost d reaches COST_MAX. A new search then
- * begins at the end of the path that covers the most elements of both sequences. After
- * several searches, the result is a common subsequence, but perhaps not the longest one.
+ * begins at the end of the path that covers the most elements of both sequences. After several
+ * searches, the result is a common subsequence, but perhaps not the longest one.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@
 
 /**
  * struct search - a search that begins at one position in each sequence
- * @far:	the ends of the paths, as positions in @a: for each cost d, one end for each of the
- *		diagonals -d, -d + 2 ... d
+ * @far:	far[d][d + k] is the position in @a where the path with cost d ends on diagonal k.
+ *		The diagonals for cost d are -d, -d + 2 ... d
  */
 struct search {
 	const uint64_t	*a;
@@ -38,7 +38,7 @@ static long slide(const struct search *s, long x, long k)
 	return x;
 }
 
-/* The path to diagonal @k extends a path with cost @d - 1. Return the diagonal of that path. */
+/* Return the diagonal (@k - 1 or @k + 1) from which the path with cost @d comes to diagonal @k. */
 static long came_from(const struct search *s, long d, long k)
 {
 	const long *before = s->far[d - 1] + d - 1;
@@ -87,7 +87,7 @@ static long one_more(struct search *s, long d, bool *done)
 	return best;
 }
 
-/* Store in @out the matches on the path to diagonal @k at cost @d. Return their number. */
+/* Store the matches on the path with cost @d and diagonal @k in @out. Return their number. */
 static size_t walk_back(const struct search *s, long d, long k, struct match *out)
 {
 	size_t nr = 0;
@@ -111,7 +111,7 @@ static size_t walk_back(const struct search *s, long d, long k, struct match *ou
 	return nr;
 }
 
-/* Search up to cost COST_MAX. Set *@x and *@y to the lengths of the prefixes that were aligned. */
+/* Align prefixes at a cost of at most COST_MAX. Set *@x and *@y to the lengths of the prefixes. */
 static size_t search(struct search *s, struct match *out, long *x, long *y)
 {
 	bool done = false;

@@ -2,14 +2,14 @@
 /*
  * Arrange two runs side by side while they are compared.
  *
- * The result is a list of parts. A pair consists of two calls, loops or iterations that are
- * compared with each other. In the list, a pair begins with an ENTER part and ends with a LEAVE
- * part:
+ * The result is a list of parts. A pair is two calls, loops or iterations that are compared with
+ * each other. In the list, a pair begins with an ENTER part and ends with a LEAVE part:
  *
  *	ENTER main  STRETCH  ENTER check  DIFFERENCE 1  STRETCH  LEAVE  STRETCH  LEAVE
  *
- * A STRETCH part collects equal items and those pairs whose differences were all found earlier. So
- * the size of the list depends on the number of differences, not on the length of the runs.
+ * A STRETCH part collects successive items without a new difference: items that are equal in both
+ * runs, and pairs that contain only differences that were found earlier. So the size of the list
+ * depends on the number of differences, not on the length of the runs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +115,7 @@ static void add_found(struct stretch *s, const struct found *list, size_t nr, ui
 	}
 }
 
-/* Add a pair that was compared before, and its differences, to the current stretch. */
+/* Add to the current stretch a pair that contains only the known differences in @list. */
 static void known(void *ctx, const uint32_t nodes[2], uint64_t times, const struct found *list,
 		  size_t nr)
 {

@@ -23,7 +23,7 @@ enum part_type {
 };
 
 /**
- * struct stretch - items that are equal in both runs, or whose differences were all found before
+ * struct stretch - successive items in which the comparison found no new difference
  * @first:	the first items
  * @last:	a ring buffer of the last items, without the items in @first
  * @nr:		total number of items
@@ -45,7 +45,7 @@ struct stretch {
 };
 
 /**
- * struct apart - the items that one of the two runs executed at a difference
+ * struct apart - the items that one run executed at a difference; each run has a struct apart
  * @nr:		number of items in @items, at most DIFFERENCE_ITEMS
  * @left_out:	number of items that are not in @items
  * @first:	the run's first branch at the difference, or NONE
@@ -61,11 +61,11 @@ struct apart {
 
 /**
  * struct part - an entry in the list of struct beside
- * @nodes:	PART_ENTER: the nodes that are compared
- * @times:	PART_ENTER: number of consecutive repetitions of the nodes
- * @difference:	PART_DIFFERENCE: the number of the difference
- * @more:	PART_DIFFERENCE: this part continues the difference of an earlier part
- * @meets:	PART_DIFFERENCE: the runs meet after this part
+ * @nodes:	for PART_ENTER, the nodes that are compared
+ * @times:	for PART_ENTER, the number of consecutive repetitions of the nodes
+ * @difference:	for PART_DIFFERENCE, the index of the difference
+ * @more:	for PART_DIFFERENCE, whether this part continues the difference of an earlier part
+ * @meets:	for PART_DIFFERENCE, whether the runs meet after this part
  */
 struct part {
 	enum part_type		type;
@@ -83,7 +83,7 @@ struct part {
  * @rows:	maximum number of differences to show, or 0 for all
  * @open:	for each pair that is being compared, the index of the pair's PART_ENTER in @parts
  * @news:	number of PART_DIFFERENCE parts so far
- * @latest:	number of the difference that the next part may continue, or NONE
+ * @latest:	index of the last difference if the next part may continue it, otherwise NONE
  */
 struct beside {
 	const struct forest	*forest;

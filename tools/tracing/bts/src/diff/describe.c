@@ -66,7 +66,7 @@ bool range_meets(const struct forest *f, const struct range *r, uint32_t tokens[
 	       elem_key(f, tokens[0]) == elem_key(f, tokens[1]);
 }
 
-/* Set d->place. Return the run (0 or 1) that branched first, or 2 if both took the same branch. */
+/* Set d->place. Return the run (0 or 1) that branched first, or 2 if both branched at d->place. */
 static unsigned int set_place(struct find *s, struct difference *d)
 {
 	const struct token *t[2] = {};
@@ -87,7 +87,7 @@ static unsigned int set_place(struct find *s, struct difference *d)
 	if (t[0] && t[1] && t[0]->objects[1] == t[1]->objects[1] &&
 	    t[0]->from.addr == t[1]->from.addr)
 		return 2;
-	/* If the straight runs begin at different places, set d->place to the start of run A's. */
+	/* If the runs continue at different places, set d->place to where run A continues. */
 	if (t[0] && t[1] && (t[0]->objects[0] != t[1]->objects[0] ||
 			     t[0]->start.addr != t[1]->start.addr)) {
 		d->place = t[0]->start;
@@ -220,8 +220,8 @@ static uint64_t iterations(const struct forest *f, uint32_t elem)
 }
 
 /*
- * Add the first and the last iteration, which the loop's node does not contain. If a loop is
- * entered at its condition, do not count the last iteration, which skips the loop's body.
+ * The loop's node lacks the first and the last iteration (see loops.c), so add 2. If a forward jump
+ * enters the loop at its condition, the last iteration ends at the condition: do not count it.
  */
 uint64_t loop_times(const struct forest *f, uint32_t elem)
 {
@@ -233,7 +233,7 @@ static bool is_type(const struct forest *f, const struct item *item, enum node_t
 	return is_node(item->elem) && node_of(f, item->elem)->type == type;
 }
 
-/* Count the iterations of a loop in run number @side. The other run does not repeat the loop. */
+/* Return how often run @side executed the loop in the range, or 1 if the range has no loop. */
 static uint64_t times_in_range(const struct forest *f, const struct range *r, unsigned int side,
 			       uint32_t token)
 {
@@ -259,7 +259,7 @@ static bool is_loop(struct find *s, const struct range *r, struct difference *d)
 	return d->side[side].times > 1;
 }
 
-/* Return the maximum nesting depth of calls of @function in @elem. */
+/* Return the maximum number of calls to @function in @elem that are nested in each other. */
 static uint64_t nesting(const struct forest *f, uint32_t elem, uint32_t function,
 			unsigned int *left)
 {
@@ -315,7 +315,7 @@ static uint32_t way_of(const struct find *s, const struct difference *d, unsigne
 	return t->from.addr == d->place.addr ? t->same : 0;
 }
 
-/* Differences are in one group if kind, function, place and each run's branch are the same. */
+/* Differences form a group if kind, function, place, run A's branch and run B's branch agree. */
 static uint32_t *group_of(struct find *s, const struct difference *d)
 {
 	struct tally_key key = {

@@ -27,11 +27,11 @@ struct range {
 /**
  * struct find - the state of the search for differences
  * @groups:	maps each difference, identified by group_of(), to its number
- * @pairs:	maps each compared pair to the position and number of its results in @kept
+ * @pairs:	maps each compared pair of nodes to its differences in @kept (first index, count)
  * @found:	differences found so far in the pairs that are being compared
  * @path:	the functions on the call path to the current place, outermost first
- * @depth:	number of pairs that contain the current place
- * @unmet:	1 + the number of the last difference, or 0 if the runs have met again since
+ * @depth:	nesting depth of the pair of nodes that is being compared
+ * @unmet:	index + 1 of the last difference if the runs have not met since then, otherwise 0
  * @calls:	number of counted calls (is_counted()) in each run so far
  */
 struct find {
@@ -56,12 +56,12 @@ struct find {
 
 /* Add the difference in the range to the list, unless it is already there. Return its index. */
 uint32_t describe(struct find *s, const struct range *r);
-/* Add the range to the last difference, which continues because the runs have not met again. */
+/* The runs have not met since the last difference, so add the range to that difference. */
 void describe_more(struct find *s, const struct range *r);
 void path_push(struct find *s, uint32_t function);
-/* Set @tokens to each run's first differing branch. Return the number of equal elements before. */
+/* Skip the equal elements, and return their number. Set tokens[i] to the next branch of run i. */
 uint64_t range_parts(const struct forest *f, const struct range *r, uint32_t tokens[2]);
-/* Set @tokens to each run's first branch after the range. Report whether the branches match. */
+/* Set tokens[i] to run i's first branch after the range. Report whether both branches are equal. */
 bool range_meets(const struct forest *f, const struct range *r, uint32_t tokens[2]);
 
 #endif

@@ -11,9 +11,9 @@
  *	others		all other items are differences
  *
  * Before a difference, both runs take the same branches and continue at the same instruction.
- * Compare the addresses of the runs' next branches. The place of the difference is the branch at
- * the lower address: one run took this branch, and the other run passed it without taking it. The
- * runs meet where the branches of both runs are equal again.
+ * Compare the next branch that each run takes: both runs reach the branch at the lower address
+ * first. This branch is the place of the difference: the other run did not take it, or took it to
+ * another target. After a difference, the runs meet when they take equal branches again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static int by_difference(const void *left, const void *right)
 	return (a->difference > b->difference) - (a->difference < b->difference);
 }
 
-/* Sort the items of s->found from index @begin on, and merge items with the same difference. */
+/* Sort s->found from index @begin to the end, and merge items that have the same difference. */
 static void merge_found(struct find *s, size_t begin)
 {
 	size_t nr = begin;
@@ -103,7 +103,7 @@ static void equal_range(struct find *s, const struct range *r)
 
 static void walk(struct find *s, const struct range *whole);
 
-/* Return the items of @r from @begin to @end. Set @rests to the items of @r after @end. */
+/* Return the items begin[i] to end[i] - 1 of each run i. Set rests[i] to the items after these. */
 static struct range range_upto(const struct range *r, const size_t begin[2], const size_t end[2],
 			       struct rest rests[2])
 {
@@ -179,7 +179,7 @@ static void find_pair(struct find *s, const uint32_t nodes[2], const struct rest
 	s->depth--;
 }
 
-/* Compare a new pair of nodes. Both runs repeat their node @times times. */
+/* Compare two nodes for the first time. @times is how often each run executes its node here. */
 static void find_new_pair(struct find *s, const uint32_t nodes[2],
 			  const struct rest *const after[2], uint64_t times)
 {
@@ -195,8 +195,8 @@ static void find_new_pair(struct find *s, const uint32_t nodes[2],
 }
 
 /*
- * Set s->calls to the number of calls before the pair (@calls), plus the number of calls in @times
- * repetitions of the pair.
+ * @calls is the number of calls in each run before the two nodes. Set s->calls to the number after
+ * @times repetitions of the nodes.
  */
 static void pass_pair(struct find *s, const uint64_t calls[2], const uint32_t nodes[2],
 		      uint64_t times)
@@ -245,7 +245,7 @@ static void find_pair_once(struct find *s, const uint32_t nodes[2],
 	}
 }
 
-/* Compare two items, one of each run, whose keys are equal (see shape()). */
+/* Compare two items, one from each run. The keys of the items are equal (see shape()). */
 static void pair_items(struct find *s, const struct range *r)
 {
 	struct item *a = r->items[0], *b = r->items[1];
@@ -385,8 +385,8 @@ static void strip_begin(struct find *s, struct range *r)
 }
 
 /*
- * If items at the end of @r are equal in both runs, move these items to @rests. If the last
- * remaining items differ only in how often they repeat, move the common repetitions to @cut.
+ * Move the items at the end of @r that are equal in both runs to @rests. If the runs then end with
+ * the same element, but repeat it (for example) 3 and 5 times, move 3 repetitions of each to @cut.
  */
 static void strip_end(const struct find *s, struct range *r, struct rest rests[4],
 		      struct item cut[2])

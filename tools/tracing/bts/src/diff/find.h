@@ -11,13 +11,13 @@
 
 enum difference_kind {
 	DIFF_BRANCH,		/* a branch had different outcomes */
-	DIFF_LOOP,		/* a loop ran more often in one run */
-	DIFF_RECURSION,		/* a function called itself more often in one run */
+	DIFF_LOOP,		/* one run executed more iterations of a loop */
+	DIFF_RECURSION,		/* one run nested the calls of a function more deeply */
 };
 
 #define PATH_MAX_NR	12
 
-/* A function, and how often it was called or, in a path, the number of its successive frames. */
+/* @times: number of calls to @function or, in a path, number of its consecutive stack frames. */
 struct called {
 	uint32_t	function;
 	uint64_t	times;
@@ -42,14 +42,14 @@ struct side {
 /**
  * struct difference - a difference, which may occur several times
  * @function:	the function that contains the difference
- * @path:	@function and its callers at the first occurrence, innermost first
+ * @path:	@function and its callers when the difference first occurs, innermost first
  * @path_cut:	@path is not complete
  * @place:	the branch that differs
  * @place_addr:	the run-time address of @place
  * @meet:	if @meets is set, the next instruction that both runs execute
  * @times:	number of occurrences
- * @calls:	number of counted calls (is_counted()) in each run before the first occurrence
- * @depth:	how many of the calls counted in @calls are still running at the first occurrence
+ * @calls:	counted calls (is_counted()) in each run before the difference first occurs
+ * @depth:	how many of the calls in @calls have not returned when the difference first occurs
  */
 struct difference {
 	enum difference_kind	kind;
@@ -67,7 +67,7 @@ struct difference {
 	uint32_t		depth;
 };
 
-/* A difference (its index), and how often it occurs in a pair of nodes or in a stretch. */
+/* The index of a difference, and how often it occurs in two compared nodes or in a stretch. */
 struct found {
 	uint32_t	difference;
 	uint64_t	times;
@@ -84,11 +84,11 @@ struct range;
 
 /**
  * struct find_ops - callbacks that receive all parts of two runs, in order
- * @equal:	receives an item that both runs repeat @times times
+ * @equal:	receives an item that is equal in both runs, and the number of its repetitions
  * @enter:	begins the comparison of two nodes (calls, loops or iterations), one from each run.
- *		Each run repeats its node @times times
- * @leave:	ends the comparison that @enter began, and receives the differences inside the nodes
- * @known:	receives two nodes that were compared before, and the differences inside the nodes
+ *		@times is the number of repetitions of the nodes in each run
+ * @leave:	ends the comparison of the nodes of @enter, and receives the differences inside them
+ * @known:	called instead of @enter and @leave for two nodes that were already compared once
  * @differ:	receives a range in which the runs differ
  */
 struct find_ops {

@@ -54,7 +54,7 @@ static uint64_t entry_of(const struct grown *g, const struct frame *f)
 	return s && s->at_start.sym == f->sym ? s->at_start.addr : 0;
 }
 
-/* Return the inlined call whose code called the frame's function, or NULL. */
+/* Return the inlined call around the instruction that called the frame's function, or NULL. */
 static const struct inlined *caller_of(const struct grown *g, const struct frame *f)
 {
 	const struct place *site = &f->site;
@@ -128,7 +128,7 @@ static void leave(struct calls *c, struct frame *f)
 		if (fn->syscall && !c->closing)
 			t->call = node;
 	}
-	/* A stub with a non-empty body called the dynamic linker to find its function. */
+	/* If a stub contains a call, the stub called the dynamic linker to look up a function. */
 	if (fn->stub && s->nr) {
 		g->resolved++;
 		recall_break(&t->recall);
@@ -227,13 +227,13 @@ static bool is_noise(struct grown *g, struct calls *c, const struct step *s)
 		return true;
 	}
 	g->interrupts++;
-	/* A nested interrupt must not replace the straight run that the outer interrupt has cut. */
+	/* A nested interrupt must not overwrite what cut_run() stored for the outer interrupt. */
 	if (!c->now.depth || !top_body(c)->silent)
 		cut_run(t, s);
 	return true;
 }
 
-/* Follow a call. Note it in the caller's struct body, to remember its branches when it returns. */
+/* Follow a call. Note the call in its caller's body, so that take_return() can remember it. */
 static void take_call(struct calls *c, struct step *s)
 {
 	struct track *t = c->node;
@@ -320,7 +320,7 @@ static void take(struct grown *g, struct calls *c, struct step *s)
 
 static void feed(struct grown *g, struct calls *c, struct step *s);
 
-/* Stop recalling the call, and process its branches one by one. */
+/* Stop comparing the call with remembered calls (recall.c). Process its branches one by one. */
 static void take_again(struct grown *g, struct calls *c)
 {
 	struct track *t = c->node;
@@ -336,7 +336,7 @@ static void take_again(struct grown *g, struct calls *c)
 		feed(g, c, steps[i]);
 }
 
-/* Add the tree of a call that has repeated an earlier call. */
+/* The task has repeated the remembered call @call. Add the tree of @call to the caller's body. */
 static void add_recalled(struct grown *g, struct calls *c, const struct recalled *call)
 {
 	struct body *b = top_body(c);
@@ -379,7 +379,7 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 	return 0;
 }
 
-/* Stop recalling a call that has not returned yet, and process its branches so far. */
+/* If a call is still compared with remembered calls, stop this, and process its branches. */
 static void end_recall(struct grown *g, struct calls *c)
 {
 	struct track *t = c->node;

@@ -13,12 +13,12 @@
 
 /**
  * struct track - a task, with its call tree
- * @order:	index among the tasks with a non-empty tree, in the order of their first rows
+ * @order:	index in grown.tracks. The task whose first row is the earliest has index 0
  * @node:	the root of the call tree
  * @role:	the task's role in the program, see roles.c
  * @body:	collects the outermost calls
- * @cut:	an interrupt has cut the straight run that began at @start; @insns instructions
- *		ran before the interrupt, and the straight run continues at @resume
+ * @cut:	an interrupt has cut a straight run. The part before the interrupt begins at @start
+ *		and has @insns instructions. The part after the interrupt begins at @resume
  * @branches:	branches of the task, including branches that are not compared
  * @lost:	number of losses and gaps
  * @call:	in a kernel forest, the node of the last completed system call, or 0
@@ -47,8 +47,8 @@ struct track {
  * struct grown - a recorded run, with the call trees of its tasks
  * @filtered:	a filter hides branches inside calls
  * @remembers:	remember and recall calls
- * @recalling:	number of tasks with a call that is being recalled (see recall.c)
- * @noise:	for each reason NOISE_*, number of calls whose branches are not compared
+ * @recalling:	number of tasks whose current call is compared with remembered calls (recall.c)
+ * @noise:	number of calls whose branches are not compared, by reason (NOISE_*)
  * @interrupts:	number of interrupts and page faults that are not compared
  * @resolved:	number of functions that the dynamic linker looked up
  * @kernel:	number of kernel branches that are not compared

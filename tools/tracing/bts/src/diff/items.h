@@ -18,7 +18,7 @@ struct item {
 /**
  * struct rest - the items after a place in a tree
  * @items:	the first @nr items
- * @up:		the items after @items, or NULL
+ * @up:		the items that follow these @nr items in the same or an outer node, or NULL
  */
 struct rest {
 	const struct item	*items;
@@ -30,7 +30,7 @@ struct rest {
 struct cursor {
 	const struct forest	*forest;
 	struct rest		rest;
-	uint64_t		used;		/* repetitions of rest.items[0] already returned */
+	uint64_t		used;		/* how often rest.items[0] was returned */
 	struct open_node	*open;
 	size_t			nr_open;
 	size_t			room;
@@ -38,7 +38,7 @@ struct cursor {
 
 /* Return the items of a node. The caller frees the items. */
 struct item *items_of(const struct forest *f, uint32_t elem, size_t *nr);
-/* Copy the items, but expand chunks into items, and short NODE_RUNs into their iterations. */
+/* Copy the items. Replace a chunk by its items, and a short NODE_RUN by its iterations. */
 struct item *items_expand(const struct forest *f, const struct item *items, size_t nr,
 			  size_t *nr_out);
 

@@ -4,15 +4,15 @@
  *
  *	for (...) f();		token  CALL  jump back  LOOP { RUN(CALL, jump back) x 8 }  CALL ...
  *
- * A loop begins at a backward jump to an instruction that was already executed in the current call
- * or, inside another loop, in the current iteration of that loop. The node LOOP contains only the
- * iterations between the first and the last iteration. The first and the last iteration stay
- * outside the node, so they can be matched with the elements of a loop with one iteration.
+ * A loop begins at a backward jump to an instruction that the current call has already executed. An
+ * inner loop begins at a backward jump to an instruction that the current iteration of the outer
+ * loop has already executed. The first and the last iteration stay outside the node LOOP. So their
+ * elements can be matched with the elements of a loop that another run executes only once.
  *
- * Many compiled loops are entered by a forward jump to their condition. Therefore, a loop also
- * begins when a straight run reaches the target of an earlier forward jump. A backward jump to an
- * instruction that was not executed before does not begin a loop. For example, code that the
- * compiler moved out of line may end with such a jump.
+ * Many compiled loops begin with a forward jump to the condition at their end. After an iteration,
+ * a straight run reaches the condition. Therefore, a loop also begins when a straight run reaches
+ * the target of an earlier forward jump. Code that the compiler moved out of line may end with a
+ * backward jump to code that has not run before. Such a jump does not begin a loop.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@
 #define CHUNK_MASK	63
 /* Search only the last SEARCH_MAX elements for a loop's first instruction. */
 #define SEARCH_MAX	512
-/* When a body is emptied, free each sequence that has room for more elements than this. */
+/* When a body is emptied, free each sequence that has room for more than ROOM_KEPT elements. */
 #define ROOM_KEPT	64
 
 static void more_room(struct seq *s)
@@ -88,7 +88,7 @@ static void open_level(struct body *b, uint32_t header, uint32_t object, uint64_
 	l->times = 0;
 }
 
-/* Add the last l->times iterations, which are equal, to the list of iterations. */
+/* Add l->times repetitions of l->iter to the list of iterations. */
 static void end_run(struct forest *f, struct level *l)
 {
 	if (l->times)
@@ -166,7 +166,7 @@ static bool executed(const struct forest *f, const uint32_t *elems, uint32_t nr,
 	return false;
 }
 
-/* Begin a loop in the current iteration of @level if this iteration has already executed @place. */
+/* If the current iteration of @level has already executed @place, begin a loop inside @level. */
 static void begin_loop(struct forest *f, struct body *b, uint32_t level, uint32_t header,
 		       const struct place *place, uint32_t object)
 {
@@ -181,7 +181,7 @@ static void begin_loop(struct forest *f, struct body *b, uint32_t level, uint32_
 	top_level(b)->low = low;
 }
 
-/* End the current iteration of the loop at @level, and all loops inside the iteration. */
+/* End all loops inside the loop at @level, and then this loop's current iteration. */
 static void next_iteration(struct forest *f, struct body *b, uint32_t level)
 {
 	while (b->depth - 1 > level)
@@ -215,7 +215,7 @@ static bool passes(const struct token *t, uint32_t object, uint64_t addr)
 /*
  * If a straight run reaches the first instruction of a loop that is being executed, begin the
  * loop's next iteration. If the straight run reaches the target of an earlier forward jump, begin
- * a loop.
+ * a loop, because many loops are entered by a forward jump to their condition.
  */
 static void fall_through(struct forest *f, struct body *b, const struct token *t)
 {

@@ -33,16 +33,16 @@ struct entry {
 
 /**
  * struct level - a loop that is being executed or, at level 0, a function
- * @header:	the number of the loop's first instruction
+ * @header:	the loop's first instruction, as a number from forest.places
  * @object:	the object of the first instruction
  * @addr:	the address of the first instruction
  * @low:	the lowest address in the first iteration
- * @entries:	a ring buffer of the last forward jumps in @now
+ * @entries:	a ring buffer of the targets of the latest forward jumps in the sequence @now
  * @nr_entries:	number of forward jumps in @now
  * @list:	the complete iterations
  * @iter:	the last complete iteration, which is not in @list yet
  * @times:	number of consecutive repetitions of @iter
- * @now:	the current iteration, or the elements of the function
+ * @now:	the elements of the current iteration or, at level 0, of the function
  */
 struct level {
 	uint32_t	header;
@@ -61,7 +61,7 @@ struct level {
  * struct body - a function that is being executed
  * @silent:	the contents of the function are not compared
  * @hidden:	the function does not appear in the tree
- * @branches:	at least one branch of the function itself has passed the filters
+ * @branches:	a branch of the function (not of a function that it calls) has passed the filters
  * @pending:	the latest call from this function, see recall.h
  * @next:	the next body in the list of unused bodies
  */

@@ -30,7 +30,7 @@ struct pattern {
 	uint8_t		noise;
 };
 
-/* Patterns for symbol names. Leading underscores are removed before matching. */
+/* Patterns for symbol names. Underscores at the beginning of a symbol name are ignored. */
 static const struct pattern patterns[] = {
 	{ "mem[cmprs]*", NOISE_STRINGS }, { "wmem*", NOISE_STRINGS },
 	{ "str[cnprs]*", NOISE_STRINGS }, { "strlen*", NOISE_STRINGS },

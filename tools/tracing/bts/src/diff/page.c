@@ -19,7 +19,7 @@
 
 /* The maximum number of code rows for each run at a difference. */
 #define SIDE_ROWS	300
-/* The maximum number of code rows at each end of a stretch. */
+/* The maximum number of code rows at the beginning and at the end of a stretch (beside.h). */
 #define STRETCH_ROWS	60
 /* The maximum number of call levels that can be unfolded within a difference. */
 #define SIDE_DEPTH	3
@@ -150,7 +150,7 @@ static void put_table(struct page_task *t)
 	fputs("</table>\n", t->p->out);
 }
 
-/* Return the straight run up to the difference, or NULL if its start differs between the runs. */
+/* If A and B executed the same straight run up to the difference, return it. Else return NULL. */
 static const struct token *common_run(const struct page *p, const struct part *part,
 				      const struct difference *d)
 {

@@ -2,14 +2,14 @@
 /*
  * Remember the branches of whole calls.
  *
- * Most calls repeat an earlier call branch by branch. So bts tries to recall a new call: its
- * branches are not processed, but compared with those of the remembered calls from the same call
- * instruction. If the new call repeats an earlier call up to its end and returns to its caller, the
- * earlier call's tree is used again. Otherwise, grow.c processes each branch of the new call.
+ * Most calls take the same branches as an earlier call. So bts tries to recall a call: it does not
+ * process the call's branches, but compares them with the branches of remembered calls by the same
+ * call instruction. If the call takes all branches of a remembered call and then returns to its own
+ * caller, bts uses the remembered call's tree again. Otherwise, grow.c processes each branch.
  *
- * The remembered calls from a call instruction form a tree of states. A state stands for a branch,
- * and its children stand for the branches that have followed this branch. If most calls from an
- * instruction repeat no earlier call, the next REST calls from this instruction are not compared.
+ * For each call instruction, the remembered calls are stored as a tree of states. A state stands
+ * for a branch, and its children stand for the branches that have followed this branch. If most
+ * calls by an instruction differ from all remembered calls, its next REST calls are not compared.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,15 +22,15 @@
 #define SITE_STATES_MAX	2048
 /* The maximum number of children of a state. */
 #define CHILDREN_MAX	8
-/* If most of TRIES calls repeated no earlier call, the next REST calls are not compared. */
+/* If more than half of TRIES comparisons fail, the next REST calls are not compared. */
 #define TRIES		64
 #define REST		4096
 
 /**
- * struct state - a tree node that stands for a branch in remembered calls
+ * struct state - a branch of one or several remembered calls, in the tree of states
  * @child:	the first child, or 0
  * @sibling:	the next child of the same parent, or 0
- * @result:	for the last branch of a call, the index of the call's result, plus 1; otherwise 0
+ * @result:	if the branch ends a remembered call, 1 + index of the call's result; otherwise 0
  */
 struct state {
 	uint32_t	token;
@@ -140,8 +140,8 @@ static uint32_t add_child(struct memory *m, struct site *site, uint32_t state, u
 }
 
 /*
- * Report whether the branch may affect frames outside of the call that contains the branch.
- * Examples are calls to setjmp(), stack switches, and jumps into the middle of another function.
+ * Report whether a call that takes this branch may affect frames outside of the call. Such
+ * branches are calls to setjmp(), stack switches, and jumps into the middle of another function.
  */
 static bool is_odd(const struct token *t)
 {
@@ -280,7 +280,7 @@ void recall_fail(struct recall *r)
 {
 	r->site = 0;
 	r->nr_log = r->begin;
-	/* If the log was emptied during the call, @base is greater than @begin, so lower it. */
+	/* If the log was emptied during the call, r->base is too large, so lower r->base. */
 	if (r->base > r->begin)
 		r->base = r->begin;
 }

@@ -23,9 +23,9 @@
  * @log:	tokens of the latest branches, with room for @log_room tokens
  * @nr_log:	number of branches logged so far, including branches that were dropped
  * @base:	number of branches that were logged before the first branch in @log
- * @broken:	calls that began before the branch with this number are not remembered
- * @site:	index of the call's struct site, plus 1, or 0 if no call is being recalled
- * @state:	the state of the latest branch of the call that is being recalled
+ * @broken:	value of @nr_log at the last recall_break(); calls begun earlier are not remembered
+ * @site:	1 + the index of the call's struct site; 0 if no call is being recalled
+ * @state:	the state that stands for the call's latest branch
  * @ret:	the return address
  * @begin:	value of @nr_log when the call began
  * @steps:	the @nr steps of the call so far, with room for @steps_room steps
@@ -64,7 +64,7 @@ struct pending {
 /**
  * struct recalled - the result of a remembered call
  * @node:	the call's tree
- * @noise:	for each reason NOISE_*, how many calls in the tree are not compared
+ * @noise:	number of calls in the tree whose branches are not compared, by reason (NOISE_*)
  */
 struct recalled {
 	uint32_t	node;
@@ -82,7 +82,7 @@ static inline void recall_log(struct recall *r, uint32_t token)
 	r->log[r->nr_log++ - r->base] = token;
 }
 
-/* Do not remember the calls in progress. Called for events that are not stored in the log. */
+/* Do not remember the calls in progress, because the log does not describe them completely. */
 static inline void recall_break(struct recall *r)
 {
 	r->broken = r->nr_log;

@@ -14,7 +14,7 @@ struct role_pair {
 	struct track	*side[2];
 };
 
-/* List the pairs in the order of run A's tasks, followed by run B's tasks without a partner. */
+/* List the pairs in the order of run A's tasks. Pairs without a task of run A come last. */
 size_t roles_pair(struct grown *a, struct grown *b, struct role_pair **pairs);
 
 #endif

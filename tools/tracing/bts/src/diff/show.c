@@ -113,7 +113,7 @@ static void kind_text(char *buffer, size_t size, const struct difference *d)
 				  times_text(a, sizeof(a), d->side[0].times),
 				  times_text(b, sizeof(b), d->side[1].times));
 	if (d->kind == DIFF_RECURSION)
-		length = snprintf(buffer, size, ": the recursion is %s deep in A, %s deep in B",
+		length = snprintf(buffer, size, ": the recursion depth is %s in A, %s in B",
 				  text_commas(d->side[0].times), text_commas(d->side[1].times));
 	if (d->times > 1 && (size_t)length < size)
 		snprintf(buffer + length, size - length, ", %s times in all",
@@ -216,17 +216,17 @@ char *noise_text(const struct comparison *c)
 	struct bytes text = {};
 
 	if (!c->forest.all)
-		bytes_format(&text, "not compared (--all compares them): %s and %s interrupts and "
-			     "page faults, %s and %s branches in the kernel, %s and %s lookups of library "
-			     "functions\n",
+		bytes_format(&text, "not compared (--all compares them): %s interrupts and page "
+			     "faults in A, %s in B; %s kernel branches in A, %s in B; %s lookups "
+			     "of library functions in A, %s in B\n",
 			     text_commas(a->interrupts), text_commas(b->interrupts),
 			     text_commas(a->kernel), text_commas(b->kernel),
 			     text_commas(a->resolved), text_commas(b->resolved));
 	for (unsigned int i = 1; i < NOISE_KINDS; i++)
 		if (!c->forest.all && (a->noise[i] || b->noise[i]))
-			bytes_format(&text, "not compared: the branches in %s and %s calls of %s\n",
-				     text_commas(a->noise[i]), text_commas(b->noise[i]),
-				     noise_names[i]);
+			bytes_format(&text, "not compared: the branches in %s (A) and %s (B) "
+				     "calls of %s\n", text_commas(a->noise[i]),
+				     text_commas(b->noise[i]), noise_names[i]);
 	bytes_add8(&text, 0);
 	return text.data;
 }

@@ -20,7 +20,7 @@ struct route {
 	bool	begun;
 };
 
-/* route.c: write the names of the inlined functions that contain the call to @fn, then @fn's. */
+/* route.c: write the names of the inlined functions around the call to @fn, then @fn's name. */
 void route_function(struct route *r, const struct function *fn);
 /* route.c: if f->inlines is set, write the names of the functions inlined at @place. */
 void route_place(struct route *r, const struct forest *f, const struct place *place);
@@ -37,7 +37,7 @@ char *task_notes(const struct comparison *c, const struct compared *task);
 char *noise_text(const struct comparison *c);
 /* Write "sort.c:123", or "" if the line is unknown. */
 void line_text(char *buffer, size_t size, const struct place *place);
-/* Write "main+0x12 (sort.c:123)" or, if no branch follows in either run, "the end". */
+/* Write "main+0x12 (sort.c:123)", or "the end" if neither run takes a further branch. */
 void place_with_line(char *buffer, size_t size, const struct place *place);
 /* Write what a run does at the difference, such as "jumps to main+0x12 (main.c:4)". */
 void way_text(char *buffer, size_t size, const struct comparison *c,
@@ -47,7 +47,7 @@ void side_text(char *buffer, size_t size, const struct comparison *c,
 	       const struct difference *d, unsigned int side);
 /* Write "main+0x12 (main.c:4): the loop runs once in A, 2 times in B". */
 void difference_text(char *buffer, size_t size, const struct difference *d);
-/* Write where the runs meet again ("they meet at main+0x1f (main.c:6)"), or that they do not. */
+/* Write "they meet at main+0x1f (main.c:6)" or "they do not meet again". */
 void meet_text(char *buffer, size_t size, const struct difference *d);
 void show_text(const struct comparison *c, FILE *out);
 

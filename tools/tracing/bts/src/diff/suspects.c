@@ -3,10 +3,10 @@
  * Find the branches that distinguish failing runs from passing runs.
  *
  * A conditional branch has two outcomes: taken and not taken. For each outcome, count the passing
- * and the failing runs in which the outcome occurs. If an outcome occurs in f of F failing runs and
- * in p passing runs, its score is f / sqrt(F * (f + p)) (Ochiai; Abreu and others, "On the Accuracy
- * of Spectrum-based Fault Localization", 2007). The score is lower if the outcome occurs in
- * more passing runs.
+ * runs (p) and the failing runs (f) in which the outcome occurs. If F runs fail in total, the score
+ * of the outcome is f / sqrt(F * (f + p)). The more passing runs have the outcome, the lower is its
+ * score. This score is the Ochiai coefficient (Abreu and others, "On the Accuracy of Spectrum-based
+ * Fault Localization", 2007).
  *
  * If scores are equal, branches of the program are shown before branches of the C and C++
  * libraries. To report a failure, a program executes a lot of code in these libraries, but this
@@ -61,7 +61,7 @@ static struct suspect *suspect_of(struct suspects *s, uint32_t place)
 	return &s->list[place];
 }
 
-/* Record that the outcome @place occurs in this run. Return NULL if this was recorded before. */
+/* Count this run for outcome number @place. Return NULL if the run was already counted for it. */
 static struct suspect *count(struct reading *r, uint32_t place)
 {
 	struct suspect *x = suspect_of(r->all, place);
@@ -133,7 +133,7 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 
 	(void)task;
 	(void)ts;
-	/* Ignore a repeated step, because a run counts only once for each outcome of a branch. */
+	/* Ignore a step that this run repeats: each outcome is counted only once per run. */
 	if (s->priv)
 		return 0;
 	s->priv = r;

@@ -10,13 +10,13 @@
 #include "noise.h"
 
 /**
- * struct suspect - an outcome of a branch: taken to an address, or not taken
+ * struct suspect - an outcome of a branch: taken with the target @to, or not taken
  * @from:	the branch
  * @to:		the instruction that was executed after the branch
  * @straight:	the branch was not taken
  * @runtime:	the branch is in the C library, the C++ library or the dynamic linker
  * @runs:	how many passed runs and how many failed runs have this outcome
- * @first:	position of this outcome in the first failed run that has it
+ * @first:	position among the outcomes of the first failed run in which this outcome occurs
  * @score:	the Ochiai score, between 0 and 1
  * @last:	the number of the last run that was counted for this outcome
  */
@@ -35,7 +35,7 @@ struct suspect {
 /**
  * struct suspects - passed and failed runs
  * @paths:	the trace files of passed runs, and those of failed runs
- * @pipes:	the @nr_pipes open traces, to whose functions @forest and @list refer
+ * @pipes:	the @nr_pipes open traces; @forest and @list refer to functions of these traces
  * @closed:	the combined status of the traces that are already closed
  * @list:	outcomes, indexed by their number in @forest
  * @placed:	number of outcomes in @list whose places are known

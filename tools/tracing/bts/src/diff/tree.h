@@ -32,9 +32,9 @@ struct inlined;
  * struct token - a straight run and the branch at its end
  * @same:	a number that is the same for equal branches, even if the straight runs before the
  *		branches differ
- * @header:	identifies the target of a backward jump within a function; otherwise 0
- * @entry:	identifies the target of a forward jump that may enter a loop; otherwise 0
- * @objects:	numbers of the objects of @start, @from and @to
+ * @header:	for a backward jump within a function, the target's number; for other branches, 0
+ * @entry:	for a forward jump that may enter a loop, the target's number; for other branches, 0
+ * @objects:	for each of @start, @from and @to, 1 + the index of its object in forest.objects
  * @insns:	number of instructions in the straight run, including the branch
  * @site:	for a call, 1 + the index of its struct site (recall.c); 0 if there is none
  */
@@ -69,10 +69,10 @@ enum node_type {
  * @nr:		number of the node's elements
  * @insns:	executed instructions
  * @branches:	taken branches
- * @key:	the function of a call, the number of the first instruction of a loop or iteration,
- *		or the iteration of a NODE_RUN
- * @calls:	number of counted calls (is_counted()), including the node itself, at most
- *		UINT32_MAX
+ * @key:	NODE_CALL: index of the function; NODE_LOOP and NODE_ITER: number of the loop's
+ *		first instruction; NODE_RUN: number of the repeated NODE_ITER
+ * @calls:	number of calls in the subtree for which is_counted() is true, at most UINT32_MAX;
+ *		the subtree of a NODE_CALL includes this call itself
  */
 struct node {
 	uint64_t	hash;
@@ -87,9 +87,9 @@ struct node {
 
 /**
  * struct function - a function, or code without a symbol
- * @within:	with --inline, the inlined call whose code calls the function, or NULL
- * @base:	the index of the function's entry whose @within is NULL
- * @noise:	the reason (NOISE_*) not to compare the branches in calls of the function, or 0
+ * @within:	with --inline, the inlined function that calls this function, or NULL
+ * @base:	the index of the struct function for the same function with @within set to NULL
+ * @noise:	if branches in calls of the function are not compared, the reason (NOISE_*); else 0
  * @stub:	a stub in the PLT, which is not compared
  * @runtime:	part of the C library, the C++ library or the dynamic linker
  * @syscall:	the kernel's function for a system call
@@ -118,7 +118,7 @@ struct memory;
  * @steps:	maps each step to the number of the step's token
  * @names:	maps each function to its number
  * @objects:	names of objects
- * @entries:	for each place, by its number: whether a forward jump leads there
+ * @entries:	flags, indexed by a place's number: set if a forward jump leads to the place
  * @memory:	the calls that recall.c remembers, or NULL
  * @all:	compare everything
  * @kernel:	compare only the branches in the kernel, except those in interrupts
@@ -159,7 +159,7 @@ static inline bool is_counted(const struct forest *f, uint32_t function)
 	return f->all || !f->functions[function].sym->object->kernel;
 }
 
-/* Report whether a forward jump leads to @header, the number of a loop's first instruction. */
+/* Report whether a forward jump leads to a loop's first instruction, whose number is @header. */
 static inline bool is_entered(const struct forest *f, uint32_t header)
 {
 	return header < f->nr_entries && f->entries[header];
@@ -197,11 +197,11 @@ static inline uint32_t elem_key(const struct forest *f, uint32_t elem)
 /* Return the token of a step whose straight run begins at @start and has @insns instructions. */
 uint32_t forest_token(struct forest *f, const struct step *s, const struct place *start,
 		      uint32_t insns);
-/* Return the number that stands for the outcome "not taken" of the conditional branch at @addr. */
+/* The conditional branch at @addr was not taken. Return a unique number for this outcome. */
 uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr);
 /*
  * Return the index of a function. If the code has no symbol, @addr is the entry point; otherwise,
- * @addr is ignored. @within is the inlined call whose code calls the function, or NULL.
+ * @addr is ignored. @within is the inlined function that calls the function, or NULL.
  */
 uint32_t forest_function(struct forest *f, struct sym *sym, uint64_t addr,
 			 const struct inlined *within);

@@ -39,14 +39,14 @@ _Static_assert(sizeof(struct bts_pair) == sizeof(struct branch), "a pair is a br
  * @decoder:	the decoder of the current pack
  * @ts:		the time of the current entry
  * @seq:	the sequence number that the next pack should have
- * @seq_known:	@seq is valid; false after a bts_branch, which has no sequence number
+ * @seq_known:	@seq is known. It is unknown after a bts_branch, which has no sequence number
  * @early:	the page ends before the wanted time range
  * @late:	number of consecutive pages that begin after the wanted time range
  * @stopped:	the pipeline wants no more batches
  * @missing:	branches are missing before the next entry, and no batch has reported this loss yet
- * @missing_count: the number of these branches; 0 if unknown
- * @missing_cause: the cause of this loss
- * @missing_from: the time of the last entry before this loss
+ * @missing_count: the number of the missing branches; 0 if unknown
+ * @missing_cause: why the branches are missing (LOSS_*)
+ * @missing_from: the time of the last entry before the missing branches
  * @maps:	the pages are from the instance DAT_MAPS, which contains no branches
  */
 struct decode {
@@ -477,7 +477,7 @@ static const uint8_t *next_page(struct decode *d)
 	if (pages->lost)
 		missing(d, 0, LOSS_DAMAGED);
 	pages->lost = false;
-	/* The unreadable pages may contain entries in the time range, so do not drop the loss. */
+	/* The unreadable pages may contain entries in the time range, so report the loss there. */
 	if (!p && d->missing && d->ts < d->r->dat->time_from)
 		d->ts = d->r->dat->time_from;
 	return p;

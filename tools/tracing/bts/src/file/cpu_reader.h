@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Read one CPU's part of a trace in a thread, and queue the branches and rows in batches.
+ * In a thread, read one CPU's part of a trace, and queue the branches and rows in batches.
  *
  * Included by: file/, flow/.
  */

@@ -33,7 +33,7 @@ struct dat_cpu {
 	uint32_t	nr_times;
 };
 
-/* Report whether the pages are from the instance for a flight recorder's mappings (DAT_MAPS). */
+/* Report whether the pages are from DAT_MAPS, a flight recorder's instance for mappings. */
 bool dat_cpu_is_maps(const struct dat_cpu *cpu);
 
 struct dat {

@@ -6,7 +6,7 @@
  *	sections: formats of events | kallsyms | command lines | options
  *	data:     CPU 0: page page page ...  CPU 1: page page ...
  *
- * The library libtracecmd is not used here, because libtracecmd
+ * This reader does not use the library libtracecmd. That library
  *	- decompresses the whole file into a temporary file before it returns the first page;
  *	- cannot read a truncated file, because the options at its end are missing;
  *	- reads beyond the end of its buffers if a file is damaged;
@@ -15,7 +15,7 @@
  * This reader reads the sections in file order, and checks every number before use. The reader
  * reports the first damaged part and its offset, and still uses the intact parts of the file. The
  * reader does not map the file into memory, because a mapped file that shrinks causes a SIGBUS. If
- * a file shrinks, pread() only returns fewer bytes.
+ * the file shrinks, pread() returns fewer bytes than requested, which does no harm.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
  *	not compressed:	page page page ...		read PIECE bytes at a time
  *	compressed:	number of chunks | size, decompressed size, bytes of each chunk
  *
- * If the file has an index, chunks before the wanted time range are skipped, except chunks with
- * mapping rows, because code that runs later may be in these mappings.
+ * If the file has an index, the iterator skips chunks before the wanted time range. But it reads
+ * chunks with mapping rows, because code that runs later may be in these mappings.
  *
  * If a chunk cannot be decompressed, the iterator skips the chunk. If the next chunk or page cannot
  * be found, the iterator skips the rest of the CPU's data.
@@ -159,7 +159,7 @@ const uint8_t *dat_pages_next(struct dat_pages *p)
 	uint32_t size = p->cpu->page_size;
 	const uint8_t *page;
 
-	/* An invalid size, even 0, does no harm: dat_pages_open() has then skipped all data. */
+	/* If the page size is invalid (such as 0), dat_pages_open() has skipped all data. */
 	while (!p->pages_size || p->next + size > p->pages_size) {
 		if (p->next < p->pages_size) {
 			dat_damage(p->dat, p->page_offset + p->next,

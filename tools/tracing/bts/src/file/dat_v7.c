@@ -4,10 +4,10 @@
  *
  *	header | section | section | ...	section: id, flags, size, bytes
  *
- * Option sections contain the offsets of the other sections. The last one is at the end of a file.
- * This reader ignores these offsets and reads the sections in file order, so that it can also read
- * a truncated file. Each data section has a BUFFER option with the file offset of each CPU's pages.
- * If this option is missing, dat_salvage() searches the data section for the pages.
+ * Option sections contain the offsets of the other sections. The last option section is at the end
+ * of the file, so a truncated file lacks it. Therefore, this reader ignores these offsets and reads
+ * the sections in file order. Each data section has a BUFFER option with the file offset of each
+ * CPU's pages. If this option is missing, dat_salvage() searches the data section for the pages.
  */
 #include <stdlib.h>
 #include <string.h>

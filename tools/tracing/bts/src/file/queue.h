@@ -60,10 +60,10 @@ struct batch {
 };
 
 /*
- * The queues of all CPUs together have QUEUE_ALL batches, but each queue has at least QUEUE_MIN.
- * QUEUE_ALL is so large that the batches do not fit into a core's cache. Otherwise, the thread
- * would write to lines that are still in the cache of the pipeline's core. Writing to memory is
- * faster.
+ * The queues of all CPUs together have room for QUEUE_ALL batches, but each queue has room for at
+ * least QUEUE_MIN batches. QUEUE_ALL batches are larger than a core's cache, on purpose. If the
+ * batches fit into the cache, a reader thread writes to cache lines that the pipeline's core still
+ * holds. Writing to memory is faster.
  */
 #define QUEUE_ALL	256
 #define QUEUE_MIN	16
@@ -73,7 +73,7 @@ struct batch {
  * @ring:	@size batches
  * @in:		the number of batches filled so far; protected by @lock, like the members below
  * @out:	the number of batches emptied so far
- * @ended:	the thread adds no more batches
+ * @ended:	the reader thread adds no more batches
  * @stop:	the pipeline wants no more batches
  */
 struct queue {
@@ -92,13 +92,13 @@ struct queue {
 void queue_init(struct queue *q, size_t nr_queues);
 void queue_free(struct queue *q);
 
-/* The thread reserves a batch (NULL if the pipeline has stopped), fills it, and commits it. */
+/* The reader thread reserves a batch (NULL if the pipeline has stopped), fills and commits it. */
 struct batch *queue_reserve(struct queue *q);
 void queue_commit(struct queue *q);
-/* The thread announces that no more batches follow. */
+/* The reader thread announces that no more batches follow. */
 void queue_end(struct queue *q);
 
-/* The pipeline gets the oldest batch (NULL after the last batch), and releases it after use. */
+/* queue_peek() returns the oldest batch, or NULL after the last one. queue_next() releases it. */
 struct batch *queue_peek(struct queue *q);
 void queue_next(struct queue *q);
 /* The pipeline wants no more batches, so queue_reserve() returns NULL from now on. */

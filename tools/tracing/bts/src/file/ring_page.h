@@ -47,7 +47,7 @@ struct ring_entry {
  * @ts:		the time of the page
  * @at:		the first entry
  * @end:	the end of the last entry
- * @missed:	entries before the page were overwritten
+ * @missed:	entries that preceded this page were overwritten
  * @count:	the number of overwritten entries, or 0 if unknown
  */
 struct ring_page {

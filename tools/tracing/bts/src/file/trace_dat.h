@@ -36,9 +36,9 @@ enum {
 	 */
 	DAT_SECTION_BTS		= 0x4254,
 	/*
-	 * The index, which only bts writes. For each CPU, the index contains two 32-bit numbers,
-	 * the CPU's number and the number of its chunks. A 64-bit number for each of these chunks
-	 * follows: the time of the chunk's first page, combined with the flag DAT_INDEX_MAPS.
+	 * The index, which only bts writes. For each CPU, the index contains the CPU's number (32
+	 * bits), the number of the CPU's chunks (32 bits), and a 64-bit number per chunk: the time
+	 * of the chunk's first page, combined with the flag DAT_INDEX_MAPS.
 	 */
 	DAT_SECTION_INDEX	= 0x4255,
 };
@@ -47,7 +47,7 @@ enum {
 #define DAT_INDEX_MAPS	(1ULL << 63)
 
 /*
- * The name of the instance that records the mappings for a flight recorder. This instance keeps
+ * The name of a flight recorder's second instance, which records only mappings. This instance keeps
  * recording until the trace is written, so its last rows may be newer than the last branch.
  */
 #define DAT_MAPS	"maps"

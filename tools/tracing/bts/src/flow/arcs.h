@@ -13,9 +13,9 @@
 /**
  * struct arcs - the number and cost of calls, for each pair of functions
  * @tally:	the sums for each pair of functions. The key contains the callee (a), the caller (b)
- *		and the address of the call (b_addr, 0 unless @sites). The cost of a call includes
- *		the cost of the calls that the callee makes; if a function calls itself, only the
- *		cost of the outermost call is added
+ *		and the address of the call (b_addr). If @sites is false, b_addr is 0. The cost of a
+ *		call includes the cost of the calls that the callee makes; if a function calls
+ *		itself, only the cost of the outermost call is added
  * @sites:	count the calls from each address separately
  * @wanted:	count only calls from or to functions with this name; if NULL, count all calls
  */

@@ -27,7 +27,7 @@
 #include "symbols/roles.h"
 #include "frames.h"
 
-/* A stack switch usually leads to one of the innermost frames, so search only this many. */
+/* A stack switch usually leads to an inner frame. Search only the SEARCH_MAX innermost frames. */
 #define SEARCH_MAX	256
 
 static bool alive(const struct frame *frames, uint32_t depth, const struct point *p)
@@ -46,7 +46,7 @@ void note_point(struct calls *c)
 		.addr = now->frames[now->depth - 1].ret, .index = now->depth - 2,
 		.serial = now->frames[now->depth - 2].serial,
 	};
-	/* Remove the points whose frames have ended, so that the array stays sorted by frame. */
+	/* Ended frames may have higher indexes, so remove their points to keep the array sorted. */
 	while (now->nr_points && !alive(now->frames, now->depth, &now->points[now->nr_points - 1]))
 		now->nr_points--;
 	for (uint32_t i = now->nr_points; i && now->points[i - 1].index == p.index; i--)
@@ -61,7 +61,7 @@ void note_point(struct calls *c)
 	now->points[now->nr_points++] = p;
 }
 
-/* Return the setjmp() call that returns to @addr, or NULL. Add the number of such calls to *@nr. */
+/* Find setjmp() calls that return to @addr. Count them in *@nr. Return the likeliest, or NULL. */
 static struct point *find_point(const struct stack *stack, uint64_t addr, unsigned int *nr)
 {
 	struct point *best = NULL;
@@ -93,7 +93,7 @@ static bool land_at_point(struct calls *c, const struct step *s)
 	struct point *best = find_point(&c->now, s->to, &nr), *other = NULL;
 	uint32_t index = c->nr_others;
 
-	/* If several stacks contain a match, choose the one that the task left longest ago. */
+	/* If several other stacks match, choose the stack that the task left longest ago. */
 	for (uint32_t i = c->nr_others; i--;) {
 		struct point *p = find_point(&c->others[i], s->to, &nr_others);
 
@@ -133,8 +133,8 @@ static bool land_at_pad(struct calls *c, const struct step *s)
 }
 
 /*
- * Search the SEARCH_MAX innermost frames for a frame that returns to @to. Return the number of
- * frames inside this frame, or -1 if the search fails.
+ * Search the SEARCH_MAX innermost frames for a frame that returns to @to. Return the distance of
+ * the found frame from the innermost frame (0 for the innermost frame itself), or -1.
  */
 static int64_t distance(const struct stack *other, uint64_t to)
 {
@@ -148,10 +148,10 @@ static int64_t distance(const struct stack *other, uint64_t to)
 }
 
 /*
- * Several stacks contained the same return address, so the current stack was only a guess. Now a
- * ret shows that the task is really on stack @index. So the innermost frames of stack @index have
- * ended (@way frames), but frames of the current stack were removed instead. To correct this, move
- * these @way frames to the current stack.
+ * Several stacks contained the same return address, so the current stack was guessed. Now a ret
+ * shows that the guess was wrong: the task is on stack @index, and the @way innermost frames of
+ * that stack have ended. But the guess has removed frames of the current stack. To replace the
+ * removed frames, move the @way frames to the current stack.
  */
 static void correct(struct calls *c, uint32_t index, uint32_t way)
 {
@@ -160,7 +160,7 @@ static void correct(struct calls *c, uint32_t index, uint32_t way)
 
 	if (!c->now.doubtful || calls_real(c)->sym != right->frames[depth - 1].sym)
 		return;
-	/* Remove the current stack's innermost inlined frames: their code ran on stack @index. */
+	/* First remove the inlined frames on top, because their code really ran on stack @index. */
 	pop_to(c, calls_depth(c));
 	move_frames(c, index, depth);
 }
@@ -195,7 +195,7 @@ static bool land_on_stack(struct calls *c, const struct step *s, bool is_switch)
 	return true;
 }
 
-/* Begin a new stack, unless the branch leads to a live frame (for example, after a Go panic). */
+/* Begin a new stack. But return false if the branch leads to a live frame, as after a Go panic. */
 static bool land_anew(struct calls *c, const struct step *s)
 {
 	bool within = s->at_to.addr != s->at_to.sym->addr;
@@ -220,7 +220,7 @@ bool arrive(struct calls *c, const struct step *s)
 		return true;
 	if (within && !is_switch && land_on_stack(c, s, false))
 		return true;
-	/* A switch to an unknown frame or a ret to the start of a function begins a new stack. */
+	/* A new stack begins if a switch found no frame, or a ret leads to a function's start. */
 	if (is_switch)
 		return land_anew(c, s);
 	return !within && s->kind == BRANCH_RET && role != ROLE_THUNK &&

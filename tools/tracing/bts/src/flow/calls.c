@@ -21,16 +21,16 @@
  * The caller becomes the outermost function. Any other unexplained ret or indirect jump is assumed
  * to lead to the innermost frame of the function at the branch target.
  *
- * After a gap, a loss or hidden branches (for example, if --cpu hides other CPUs), the next
- * straight run shows the current function. If the function has a frame on the stack, the frames
- * inside that frame end. Otherwise, a frame is added for the function, and the next matching ret
- * corrects the stack. In both cases, the stack is a guess. If the branch into the kernel is lost,
- * the branch out of the kernel ends the kernel's frames and shows the current function. If the
- * branch out of the kernel is lost, the next run in user space ends the kernel's frames.
+ * If branches are missing (because of a gap, a loss or a filter such as --cpu), the function of the
+ * next straight run becomes the current function. If it has a frame on the stack, the frames inside
+ * that frame end. Otherwise, a frame is added for it, and the next matching ret corrects the stack.
+ * In both cases, the stack is a guess. If the branch into the kernel is lost, the branch out of the
+ * kernel ends the kernel's frames, and its target is in the current function. If the branch out of
+ * the kernel is lost, the next straight run in user space ends the kernel's frames.
  *
- * If inlined functions are shown, their frames are on top of the frame of the function that
- * contains their code. These frames are replaced for each straight run. The rules above ignore
- * inlined frames.
+ * If inlined functions are shown, an inlined call has a frame, too. This frame is on top of the
+ * frame of the function that contains the inlined code. Each straight run replaces the inlined
+ * frames at the top of the stack. The rules above ignore inlined frames.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +110,7 @@ static void jump_to(struct calls *c, const struct step *s, bool leaves)
 		push(c, FRAME_TAIL, sym, &s->at_from, top->ret);
 		calls_top(c)->approx = approx;
 	}
-	/* Do not count a jump to nameless code as a guess: it may be part of a switch statement. */
+	/* Nameless code may be part of the jumping function, so do not count a guess. */
 	if (leaves && !is_kernel(s->to) && (i >= 0 || !sym->nameless))
 		guess(c);
 }
@@ -166,7 +166,7 @@ static void do_odd_ret(struct calls *c, const struct step *s)
 	bool user = !is_kernel(s->to);
 	int64_t i;
 
-	/* A signal handler returns. It has no frame if the branch into the handler was lost. */
+	/* A signal handler returns, but has no frame if the branch into the handler was lost. */
 	if (user && code_ends_handler(s->at_to.sym->object, s->at_to.addr)) {
 		jump_to(c, s, false);
 		return;
@@ -250,9 +250,9 @@ static int64_t find_handler(const struct calls *c, uint64_t to)
 }
 
 /*
- * Handle a return from the kernel that does not lead to the interrupted code. It may lead to a
- * signal handler, to code that a signal handler has interrupted (even without rt_sigreturn()), or
- * to an address that the kernel (for uprobes or rseq) or a debugger has chosen.
+ * Handle a return from the kernel that does not lead to the interrupted code. The return may start
+ * a signal handler, or continue code that a handler interrupted (even without rt_sigreturn()).
+ * Otherwise, a debugger or the kernel (for uprobes or rseq) has chosen the address.
  */
 static void do_elsewhere(struct calls *c, const struct step *s, const struct frame *entry)
 {
@@ -309,7 +309,7 @@ static uint32_t user_depth(const struct calls *c)
 	return i;
 }
 
-/* Return the stack's depth just after the innermost kernel entry from user space, or 0 if none. */
+/* Return 1 + the index of the innermost kernel entry from user space, or 0 if there is none. */
 static uint32_t entry_depth(const struct calls *c)
 {
 	uint32_t i = c->now.depth;
@@ -412,8 +412,8 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 }
 
 /*
- * If the run crosses several functions or inlined calls, return true. Otherwise, replace the
- * inlined frames with those of the run's code, and return false.
+ * If the straight run enters another function, or enters or leaves an inlined call, return true.
+ * Otherwise, make the innermost inlined frames match the code of the run, and return false.
  */
 static bool is_divided(struct calls *c, const struct step *s)
 {
@@ -478,8 +478,8 @@ static void transition(struct calls *c, const struct step *s)
 }
 
 /*
- * The run is in user space, so end any kernel frames that do_exit() (above) has not ended. With the
- * option bts-cpl-filter, a trace of user space may lack the branches that would end these frames.
+ * The straight run is in user space, so end any remaining kernel frames. Usually, the branch out of
+ * the kernel has ended them. But with bts-cpl-filter, a trace of user space may lack this branch.
  */
 static void leave_kernel(struct calls *c)
 {
@@ -614,7 +614,7 @@ void calls_row(struct calls *c, const struct row *row)
 		leave_handler(c);
 		break;
 	case ROW_ARRIVES:
-		/* If no branches leave the kernel, do_exit() (above) is not called after exec(). */
+		/* Without branches out of the kernel, only this row shows that exec() has ended. */
 		if (c->pipe->user_only && row->user_ip && c->exec) {
 			end_stacks(c);
 			c->exec = false;

@@ -14,7 +14,7 @@ struct inlined;
 enum frame_kind {
 	FRAME_ROOT,		/* older than the trace, or entered in an unknown way */
 	FRAME_CALL,
-	FRAME_TAIL,		/* entered by a jump, so it returns to the outer frame's caller */
+	FRAME_TAIL,		/* entered by a jump; returns to the jumping function's caller */
 	FRAME_SYSCALL,
 	FRAME_INTERRUPT,	/* interrupt or exception */
 	FRAME_SIGNAL,		/* signal handler, called by the kernel */
@@ -36,8 +36,8 @@ enum frame_kind {
  * @serial:	number of the frame, unique within the task
  * @insns_at:	number of instructions that the task had executed when the frame began
  * @branches_at: number of branches that the task had taken when the frame began
- * @insns:	instructions executed in the function itself
- * @branches:	branches taken in the function itself
+ * @insns:	number of instructions executed in the function itself
+ * @branches:	number of branches taken in the function itself
  * @ts:		time at which the frame began
  * @node:	data of the command
  */
@@ -90,8 +90,8 @@ struct point;
  * @points:	calls of setjmp(), outermost first
  * @id:		number of the stack; the first stack of a task is 0
  * @doubtful:	the stack was guessed, so the task may be on another stack
- * @insns:	instructions that the task had executed when it left the stack
- * @branches:	branches that the task had taken when it left the stack
+ * @insns:	number of instructions that the task executed before it left this stack
+ * @branches:	number of branches that the task took before it left this stack
  */
 struct stack {
 	struct frame	*frames;
@@ -114,13 +114,13 @@ struct stack {
  * @now:	the current stack
  * @others:	the other stacks, in the order in which the task left them
  * @serial:	frame.serial of the newest frame
- * @insns:	instructions that the task has executed so far
- * @branches:	branches that the task has taken so far
+ * @insns:	number of instructions that the task has executed so far
+ * @branches:	number of branches that the task has taken so far
  * @ts:		time of the last branch
  * @exec:	the task has mapped a new program since it last entered the kernel
  * @lost:	branches are missing, so the next branch may not match the stack
- * @hidden:	task.hidden at the last branch
- * @guessed:	since the last exec(), a guess has been made about the stacks
+ * @hidden:	task.hidden at the last branch, to notice that a filter has hidden branches since
+ * @guessed:	a stack has been guessed since the last exec()
  * @closing:	the frames end because the trace or the task ends
  * @node:	the command's data for this task
  */

@@ -2,10 +2,10 @@
 /*
  * Find the inlined calls that a step enters.
  *
- * A step enters an inlined call if control reaches the call's code without a branch, by a jump, or
- * by a return from another function. calls.c finds the same calls, but needs the frames of a
- * task. The rules in this file need only the step, so a step is examined once, even if it was taken
- * a million times.
+ * A step enters an inlined call if control reaches the call's code in one of three ways: by a jump,
+ * by a return from another function, or without a branch. calls.c finds the same calls, but needs
+ * the frames of a task. The rules in this file need only the step. So it is enough to examine a
+ * step once, even if it was taken a million times.
  */
 #include "symbols/inlines.h"
 #include "symbols/roles.h"
@@ -46,7 +46,7 @@ static void one_insn(void *ctx, struct sym *sym, uint64_t addr, uint32_t length)
 	e->begun = true;
 }
 
-/* Report whether the run of @s stays in one function, and does not enter or leave inlined code. */
+/* Report whether the straight run stays in a function, without entering or leaving inlined code. */
 static bool is_whole(const struct step *s)
 {
 	uint64_t end;
@@ -56,8 +56,8 @@ static bool is_whole(const struct step *s)
 }
 
 /*
- * Return the inlined call that contains the source of the branch, or NULL. If the branch cannot
- * enter an inlined call, return @target, so that move() reports no call.
+ * Return the inlined call that the target function was executing before the branch, or NULL. If the
+ * branch cannot enter an inlined call, return @target: for two equal calls, move() reports nothing.
  */
 static const struct inlined *origin(const struct step *s, const struct inlined *target)
 {
@@ -87,7 +87,7 @@ static const struct inlined *origin(const struct step *s, const struct inlined *
 	}
 	if (from == to || sym_is_part(from, to) || sym_is_part(to, from))
 		return object_inlined(from->object, s->at_from.addr, NULL);
-	/* An exception or longjmp() may lead into an inlined call, but does not begin this call. */
+	/* An exception or longjmp() may lead into an inlined call, but the call began earlier. */
 	return begins ? NULL : target;
 }
 

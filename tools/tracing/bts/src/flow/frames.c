@@ -128,7 +128,7 @@ uint32_t side_begin(const struct calls *c)
 {
 	uint32_t i = c->now.depth;
 
-	/* Without an entry, do not search: recursion may make the stack very deep. */
+	/* If no frame is a kernel entry, skip the search: it is slow if the stack is deep. */
 	if (!c->now.nr_entries)
 		return 0;
 	while (i && !is_entry(&c->now.frames[i - 1]))
@@ -186,7 +186,7 @@ static struct stack take_stack(struct calls *c, uint32_t i)
 	return taken;
 }
 
-/* Detach the frames of c->others[i], from index @depth on, innermost first. */
+/* Detach the frames at index @depth and above from c->others[i], innermost frame first. */
 static void detach_frames(struct calls *c, uint32_t i, uint32_t depth)
 {
 	struct stack current = c->now;

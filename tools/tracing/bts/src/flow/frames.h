@@ -14,7 +14,7 @@
  * @addr:	the return address, to which longjmp() leads
  * @serial:	frame.serial of the calling frame
  * @index:	index of the calling frame
- * @used:	longjmp() has led to @addr since this call
+ * @used:	longjmp() has led to @addr since this setjmp() call
  */
 struct point {
 	uint64_t	addr;
@@ -29,8 +29,8 @@ void push(struct calls *c, enum frame_kind kind, struct sym *sym, const struct p
 void pop(struct calls *c);
 void pop_to(struct calls *c, uint32_t depth);
 /*
- * Replace the innermost inlined frames with frames for @in and the inlined calls that contain @in.
- * If @in is NULL, only remove the inlined frames.
+ * Replace the inlined frames at the top of the stack: add one frame for @in, and one for each
+ * inlined call that contains @in. If @in is NULL, only remove the inlined frames.
  */
 void set_inlined(struct calls *c, const struct inlined *in, const struct place *site);
 /* Report whether @sym is the frame's function or a part of that function. */
@@ -47,13 +47,13 @@ uint32_t side_begin(const struct calls *c);
 /* Search the frames from index @begin. Return the index of @sym's innermost frame, or -1. */
 int64_t find_sym(const struct calls *c, const struct sym *sym, uint32_t begin);
 /*
- * Search the frames from index @begin for the innermost chain of tail calls that returns to @to.
- * Return the index of the chain's first frame, or -1 if there is no such chain.
+ * Search the frames from index @begin for the innermost frame that returns to @to. If this frame is
+ * part of a chain of tail calls, choose the chain's first frame. Return the frame's index, or -1.
  */
 int64_t find_ret(const struct calls *c, uint64_t to, uint32_t begin);
 /* Mark the current stack as a guess, and count the guess. */
 void guess(struct calls *c);
-/* Move the frames of c->others[i], from index @depth on, to the top of the current stack. */
+/* Move the frames at index @depth and above from c->others[i] to the top of the current stack. */
 void move_frames(struct calls *c, uint32_t i, uint32_t depth);
 /* Continue on c->others[i]. If @i is c->nr_others, continue on a new stack. */
 void change_stack(struct calls *c, uint32_t i);
@@ -64,9 +64,9 @@ void free_stacks(struct calls *c);
 /* arrive.c: record that the innermost frame is setjmp() or a similar function. */
 void note_point(struct calls *c);
 /*
- * Find the frame to which a branch in user space leads. Call this function only if the branch is an
- * indirect jump, a ret that matches no frame, or a stack switch. If no frame is found and no stack
- * begins, do not change the stacks, and return false.
+ * Find the frame to which a branch in user space leads, or begin a new stack. Call this function
+ * only if the branch is an indirect jump, a ret that matches no frame, or a stack switch. If the
+ * branch leads to no frame and begins no stack, do not change the stacks, and return false.
  */
 bool arrive(struct calls *c, const struct step *s);
 

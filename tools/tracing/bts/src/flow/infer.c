@@ -2,8 +2,8 @@
 /*
  * Infer events in a trace that has no branches from or to the kernel (perf's branches:u).
  *
- * In such a trace, a straight run continues across system calls, and across faults that the kernel
- * resolves. In three cases, the code does not lead from one branch to the next:
+ * Without these branches, a straight run continues across system calls, and across faults that the
+ * kernel resolves. In three cases, the code does not lead from one branch to the next:
  *
  *	a signal	A bts_arrives row may contain the address of the handler. Otherwise, if
  *			a straight run leads from the start of a function to the next branch,
@@ -66,12 +66,12 @@ void infer_end(struct pipe_private *v, struct task *t, uint64_t user_ip)
 	struct place at = place_find(v->pipe, t, user_ip);
 	enum branch_kind kind;
 
-	/* If a system call ended the task, the straight run ends at it, before @user_ip. */
+	/* If a system call ended the task, @user_ip is the address after the system call. */
 	branch_kind_at(at.sym->object, at.addr - SYSCALL_SIZE, &kind);
 	end_run(v, t, kind == BRANCH_SYSCALL ? user_ip - SYSCALL_SIZE : user_ip);
 }
 
-/* Report whether the task is at the code to which a signal handler returns. */
+/* Report whether the task has left a signal handler and is about to call rt_sigreturn(). */
 static bool at_sigreturn(struct pipe_private *v, struct task *t)
 {
 	struct place at = place_find(v->pipe, t, t->at);
@@ -146,8 +146,8 @@ static struct step *way_back(struct pipe_private *v, struct task *t, const struc
 	if (!*ret && (!s || (s->flags & STEP_GAP)))
 		s = way_to_handler(v, t, b, ts, ret);
 	/*
-	 * If the handler has changed the saved address, or if the signal came before the trace
-	 * began, it is unknown where the task continues.
+	 * It is unknown where the task continues if the signal came before the trace began, or if
+	 * the handler has changed the address that the kernel saved for rt_sigreturn().
 	 */
 	return s ? s : step_from(v, t, b->from, b);
 }

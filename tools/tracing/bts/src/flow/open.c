@@ -65,8 +65,8 @@ bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
 	p->objects.began = began(v->dat->info.text);
 	p->objects.ended = ended(v->dat->info.text);
 	/*
-	 * If the trace's info does not contain the options bts-user and bts-kernel, the pipeline
-	 * sets these flags when it reads branches within user space and within the kernel.
+	 * If the trace's info lacks these two options, the pipeline sets seen_user at the first
+	 * branch within user space, and seen_kernel at the first branch within the kernel.
 	 */
 	v->seen_user = was_set(v->dat->info.text, "bts-user");
 	v->seen_kernel = was_set(v->dat->info.text, "bts-kernel");
@@ -173,7 +173,7 @@ static void add_changed(const struct pipe *p, struct bytes *out)
 {
 	static const char * const words[] = {
 		[OBJECT_UNPROVEN] =
-			"may have changed since the recording, so its function names end with ?",
+			"may have changed since the recording, so a ? follows its function names",
 		[OBJECT_CHANGED] =
 			"has changed since the recording, so its function names are unknown",
 		[OBJECT_MISSING] = "cannot be read, so its function names are unknown",

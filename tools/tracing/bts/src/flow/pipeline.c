@@ -8,15 +8,15 @@
  *
  * A task runs on one CPU at a time, and its branches are written to the CPU's stream before the
  * task moves to another CPU. So merging the streams by time puts the branches of each task in
- * order. (The idle tasks of all CPUs have PID 0, but are different tasks; see task_get().) Before
- * each branch of a batch, the older entries of the other streams are delivered.
+ * order. (The idle tasks of all CPUs have PID 0, but are different tasks; see task_get().) The
+ * pipeline handles each branch of a batch after all older branches and rows of the other streams.
  *
  * Each step points to the step that followed it last time, as a guess of what follows next time.
  * If the next branch does not match this guess, next_step() looks up the step of the branch.
  *
- * After a loss, the task's position is unknown, so the start of its next straight run is, too.
+ * After a loss, the position of a task is unknown, so its next straight run has an unknown start.
  * The lost branches may belong to several tasks. So a loss on a CPU affects each task whose last
- * CPU was this one, and each task that runs on this CPU later.
+ * branch before the loss, or first branch after the loss, is on this CPU.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -101,15 +101,15 @@ static void forget_steps(struct pipe_private *v)
 	steps_clear(&v->steps, c->fold, c->ctx);
 }
 
-/* Where the run to a branch starts: at t->at, at an unknown address, or at t->resume. */
+/* The straight run before a branch starts at t->at, at an unknown address, or at t->resume. */
 enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME };
 
 /*
  * If only one side (user space or the kernel) is recorded, missing branches on the other side are
  * not a gap. With bts-cpl-filter, the trace also lacks either all branches into the kernel or all
- * branches out of the kernel. If the branches out of the kernel are missing, report no gap, because
- * the address at which the program continues is known. If the branches into the kernel are missing,
- * report a gap, because the address at which the program entered the kernel is unknown.
+ * branches out of the kernel. In a trace of user space, a missing branch out of the kernel is not a
+ * gap, because the branch into the kernel shows where the program will continue (t->resume). But a
+ * missing branch into the kernel is a gap, because its source is unknown.
  */
 static enum origin origin_of(const struct pipe_private *v, const struct task *t,
 			     uint64_t from, uint64_t to)
@@ -190,7 +190,7 @@ static struct step *new_step(struct pipe_private *v, uint32_t space, const struc
 	return s;
 }
 
-/* Report whether @spot contains an address of a single process, rather than a shared address. */
+/* Report whether @addr is a user-space address for which @spot contains no shared address. */
 static bool is_own(uint64_t addr, const struct spot *spot)
 {
 	return !is_kernel(addr) && spot->file == FILE_NONE;
@@ -245,8 +245,8 @@ static struct step *next_step(struct pipe_private *v, struct task *t,
 }
 
 /*
- * Return the address at which user space continues: the instruction after the system call, the
- * interrupted instruction or, for rt_sigreturn(), the instruction that the signal had interrupted.
+ * Return where user space continues: after an interrupt or exception, at @from; after a system
+ * call, at the next instruction; after rt_sigreturn(), at the code that the signal interrupted.
  */
 static uint64_t resume_at(struct task *t, const struct step *s, uint64_t from)
 {
@@ -284,7 +284,7 @@ static int gap_row(struct pipe_private *v, struct task *t, const struct step *s,
 static int unusual(struct pipe_private *v, struct task *t, const struct step *s,
 		   uint64_t ts)
 {
-	/* Do not count a step with STEP_HEAD: the code before its branch is unknown anyway. */
+	/* Do not count a step with STEP_HEAD: its run is unknown even if its code is available. */
 	if ((s->flags & (STEP_BLIND | STEP_HEAD)) == STEP_BLIND)
 		v->pipe->bill.blind++;
 	return s->flags & STEP_GAP ? gap_row(v, t, s, ts) : 0;
@@ -357,8 +357,8 @@ static void hide_branches(struct task *t)
 }
 
 /*
- * Deliver the branches of a batch that pass the filters on task, CPU and time. The reader has
- * already skipped some branches outside the chosen time range; skip the rest here.
+ * Of the branches of a batch, deliver those that pass the filters on task, CPU and time. The reader
+ * has already skipped some branches outside the chosen time range; skip the rest here.
  */
 static int deliver_branches(struct pipe_private *v, struct batch *b, uint32_t begin, uint32_t end)
 {
@@ -412,7 +412,7 @@ static uint64_t head_time(struct pipe_stream *s)
 
 /*
  * Return the stream with the oldest entry. Set *@limit to the earliest time in the other streams.
- * If only streams with a flight recorder's mappings remain, return NULL, because no branch follows.
+ * If only mappings remain (see DAT_MAPS), return NULL, because no later branch needs them.
  */
 static struct pipe_stream *oldest(struct pipe_private *v, uint64_t *limit)
 {

@@ -8,8 +8,8 @@
  *	pipe_bill(&pipe, stdout) ... return pipe_close(&pipe)
  *
  * The tool calls pipe_open(), pipe_bill() and pipe_close(), which print messages (cmd/print.c). The
- * library must not print, so it calls pipe_begin() and pipe_end() instead, which store errors in
- * the pipe.
+ * library must not print. Instead of pipe_open(), it calls pipe_begin(), which stores an error in
+ * pipe.error. Instead of pipe_close(), it calls pipe_end().
  *
  * A command receives the branches of each task in order, even if the task moves between CPUs. Each
  * branch is part of a step, which consists of a straight run and the branch at its end. The
@@ -46,9 +46,9 @@ enum branch_kind {
 	BRANCH_SYSCALL,		/* syscall, sysenter, int n */
 	BRANCH_SYSRET,		/* sysret, sysexit */
 	BRANCH_IRET,
-	BRANCH_INTERRUPT,	/* interrupt or exception, before the instruction at @from */
+	BRANCH_INTERRUPT,	/* interrupt or exception; the instruction at @from has not run */
 	BRANCH_FAR,
-	BRANCH_EXIT,		/* out of the kernel, by an unknown instruction */
+	BRANCH_EXIT,		/* a branch out of the kernel; its instruction is unknown */
 	BRANCH_KINDS
 };
 
@@ -61,7 +61,7 @@ struct place {
 };
 
 enum {
-	STEP_GAP	= 1,	/* the code cannot have led from @start to @from */
+	STEP_GAP	= 1,	/* the code that begins at @start cannot lead to this branch */
 	STEP_BLIND	= 2,	/* the code is not available, so @insns is 0 */
 	STEP_SHOWN	= 4,	/* the step passes the filters */
 	STEP_HEAD	= 8,	/* the run is unknown, so the step contains only the branch */
@@ -70,20 +70,20 @@ enum {
 };
 
 /**
- * struct step - a straight run, and the branch at its end
+ * struct step - a straight run (instructions without a taken branch) and the branch at its end
  *
- * Processes that map the same file share its steps. So for code in a file, @start, @from and @to
- * are the same in all processes. pipe_addr() converts them to addresses in a process.
+ * Processes that map the same file share the steps of this file. These steps contain shared
+ * addresses (see space.h). pipe_addr() converts a shared address to the address in a process.
  *
  * @start:	address at which the run begins
  * @from:	address of the branch instruction
  * @to:		address to which the branch leads
  * @next:	the step that followed this step last time, and will probably follow again
  * @count:	number of times that the step was taken
- * @diverted:	how often the kernel continued at @to instead of at the interrupted code
- * @at_start:	@start as a struct place; with STEP_GAP, the same as @at_from
- * @at_from:	@from as a struct place
- * @at_to:	@to as a struct place
+ * @diverted:	number of times that the kernel went to @to, and not back to the interrupted code
+ * @at_start:	the place of @start; if STEP_GAP is set, the place of @from
+ * @at_from:	the place of @from
+ * @at_to:	the place of @to
  * @priv:	the command's data, valid until the consumer's fold() has returned
  * @insns:	instructions executed from @start on, including the branch
  * @space:	number of the address space; 0 if processes may share the step
@@ -115,15 +115,14 @@ struct step {
 struct space;
 
 /**
- * struct task - a task of the trace
- * @tgid:	PID of the task's process; @pid or a guess until a row states this PID
+ * struct task - a task of the trace; only the pipeline uses the members @space to @hash_next
+ * @tgid:	PID of the task's process; until a row states it, @tgid is @pid or a guess
  * @comm:	current name of the task
  * @cpu:	current or last CPU of the task
  * @idle_cpu:	if @pid is 0, the CPU of this idle task; otherwise 0
  * @switches:	number of switches to the task
  * @priv:	data of the command
  * @hidden:	a number that changes whenever filters hide branches of the task
- * Only the pipeline uses the other members.
  */
 struct task {
 	int			pid;
@@ -153,7 +152,7 @@ struct task {
 
 enum row_type {
 	ROW_LOST,		/* the tracer or the ring buffer lost branches here */
-	/* Either the code cannot have led to the next branch, or branches may be lost. */
+	/* The code does not lead from one branch to the next, or a loss may lie between them. */
 	ROW_GAP,
 	ROW_DEPARTS,
 	ROW_ARRIVES,
@@ -166,19 +165,19 @@ enum row_type {
 /**
  * struct row - a row that is not a branch
  * @ts:		time in nanoseconds
- * @count:	loss: number of lost branches, 0 if unknown
- * @cause:	loss: cause of the loss
- * @from:	gap: target of the previous branch; mapping: first address; signal: start of the
- *		straight run that the signal interrupted
- * @to:		gap: source of the next branch, 0 after a loss; mapping: end;
- *		signal: address of the handler
- * @inferred:	signal: inferred from the code
- * @voluntary:	departure: the task gave up the CPU voluntarily
- * @state:	departure: state of the task, in the kernel's encoding
- * @dead:	departure: the task has ended
- * @user_ip:	departure or arrival: the task's address in user space
- * @kernel_ip:	departure: the task's address in the kernel
- * @text:	mapping or event: text of the row, valid only during the row() callback
+ * @count:	in ROW_LOST, the number of lost branches, or 0 if unknown
+ * @cause:	in ROW_LOST, the cause of the loss
+ * @from:	in ROW_GAP, the target of the previous branch; in ROW_MAP, the first address; in
+ *		ROW_SIGNAL, the start of the straight run that the signal interrupted
+ * @to:		in ROW_GAP, the source of the next branch, or 0 after a loss; in ROW_MAP, the end
+ *		address; in ROW_SIGNAL, the address of the handler
+ * @inferred:	in ROW_SIGNAL and ROW_SIGRETURN, true if the event was inferred from the code
+ * @voluntary:	in ROW_DEPARTS, true if the task gave up the CPU voluntarily
+ * @state:	in ROW_DEPARTS, the state of the task, in the kernel's encoding
+ * @dead:	in ROW_DEPARTS, true if the task has ended
+ * @user_ip:	in ROW_DEPARTS and ROW_ARRIVES, the task's instruction pointer in user space
+ * @kernel_ip:	in ROW_DEPARTS, the task's instruction pointer in the kernel
+ * @text:	in ROW_MAP and ROW_EVENT, the row's text, valid only during the row() callback
  */
 struct row {
 	enum row_type		type;
@@ -244,8 +243,8 @@ struct options {
 };
 
 /*
- * Set one of the filters task, pid, cpu, time, dso, from, to, user, kernel, inline and vmlinux.
- * Return NULL or, if the name or the value is invalid, the reason.
+ * Set a filter. Its name is "task", "pid", "cpu", "time", "dso", "from", "to", "user", "kernel",
+ * "inline" or "vmlinux". If @name or @value is invalid, return the reason. Otherwise, return NULL.
  */
 const char *options_set(struct options *o, const char *name, const char *value);
 void options_free(struct options *o);
@@ -256,7 +255,7 @@ void options_free(struct options *o);
  * @tasks:	tasks that took these branches
  * @switches:	switches from one task to another
  * @losses:	lost branches, by cause
- * @gaps:	branches that the code cannot reach from the previous branch
+ * @gaps:	places at which the code does not lead from one branch to the next
  * @blind:	branches whose code is not available
  * @guessed:	number of guesses in call stacks; 0 if the command does not follow calls
  * @bytes:	size of the trace data in the file
@@ -279,8 +278,9 @@ struct pipe_private;
  * struct pipe - an open trace
  * @inlines:	show inlined functions
  * @user_only:	the trace contains only branches within user space
- * @progress:	NULL, or a function that pipe_run() calls with @progress_ctx from time to time, and
- *		at the end with @done equal to @total
+ * @progress:	NULL, or a function that pipe_run() calls from time to time, when it has read @done
+ *		of @total bytes. In the last call, @done is equal to @total
+ * @progress_ctx: first argument of @progress
  * @error:	the last failure, for example a damaged file
  */
 struct pipe {
@@ -318,7 +318,7 @@ void pipe_end(struct pipe *p);
 /* Add the summary and the list of changed files to @out, as text or as JSON. */
 void pipe_bill_text(const struct pipe *p, struct bytes *out);
 void pipe_bill_object(const struct pipe *p, struct bytes *out);
-/* Return NULL or, if the filters match no branch, a warning, which the caller frees. */
+/* If the filters match no branch, return a warning (the caller frees it), otherwise NULL. */
 char *pipe_warning(const struct pipe *p);
 
 /*
@@ -334,17 +334,17 @@ int pipe_close(struct pipe *p);
 
 /* Write a place as function+0x12, libfoo.so+0x1234 or 0x1234. Return the text's length. */
 int place_text(char *buffer, size_t size, const struct place *place, uint64_t addr);
-/* Return the text of a row (departs, LOST, GAP ...), which is valid until the next call. */
+/* Return the text of a row. The text is valid until the next call or the end of row(). */
 const char *row_text(struct pipe *pipe, struct task *task, const struct row *row);
 struct place place_find(struct pipe *p, struct task *task, uint64_t addr);
 /*
- * Convert an address that is stored in a step or a frame to an address in the task's process. If
- * @task is NULL, use any process that maps the file of the step or frame.
+ * Convert @addr, an address from a step or a frame, to the address in the task's process. If @task
+ * is NULL, convert a shared address to the address in the first process that mapped the file.
  */
 uint64_t pipe_addr(const struct pipe *p, const struct task *task, uint64_t addr);
 /* Convert an address in the task's process to the form that is stored in struct step. */
 uint64_t pipe_step_addr(const struct pipe *p, const struct task *task, uint64_t addr);
-/* Return a copy of the step, in which the addresses are those of the task's process. */
+/* Return a copy of the step in which pipe_addr() has converted @start, @from and @to. */
 struct step pipe_step(const struct pipe *p, const struct task *task, const struct step *s);
 /*
  * Call @each for each instruction of a step, in order. Return the number of instructions, or 0 if
@@ -367,12 +367,12 @@ bool step_returns(const struct step *s);
 uint64_t step_calls(const struct pipe *p, const struct step *s);
 /*
  * If the row reports the beginning of a signal handler, set *@s to a step that contains only the
- * branch to the handler. Return false for any other row, or if the filters exclude the step.
+ * branch to the handler. Return true if *@s was set and this step passes the filters.
  */
 bool pipe_signal(struct pipe *p, struct task *task, const struct row *row, struct step *s);
 /* Return the function inlined at @addr, or @sym if no function is inlined or if !p->inlines. */
 struct sym *code_of(const struct pipe *p, struct sym *sym, uint64_t addr);
-/* entries.c: call @enter for each inlined function that the run or branch of a step enters. */
+/* entries.c: call @enter for each inlined function that the step enters, by its run or branch. */
 typedef void (*step_enter_fn)(void *ctx, struct sym *inlined);
 void step_enter(const struct pipe *p, const struct step *s, step_enter_fn enter, void *ctx);
 /* Find the branch kind of an instruction. Return the instruction's length, or 0 if unknown. */

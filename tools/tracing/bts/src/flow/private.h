@@ -48,9 +48,9 @@ struct comm {
  * @loss_seq:		number of losses so far
  * @cpu_lost:		for each CPU, the value of @loss_seq after the CPU's last loss
  * @cpu_pid:		for each CPU, the PID of the last task on the CPU
- * @by_address:		a filter is an address, so find steps by address in memory, not in the file
+ * @by_address:		the filter "from" or "to" is an address, so steps have no shared addresses
  * @shown:		at least one step passes the filters
- * @departs:		the trace has bts_departs rows, so @departures is the number of switches
+ * @departs:		the trace has bts_departs rows, so bill.switches is set to @departures
  * @departures:		number of bts_departs rows of chosen tasks
  * @text:		the result of the last row_text()
  */
@@ -90,14 +90,14 @@ int pipe_row(struct pipe_private *v, struct task *t, const struct row *row);
 /* Report a gap if @cpu or the task's previous CPU may have lost branches of the task. */
 int task_lost(struct pipe_private *v, struct task *t, int cpu, uint64_t ts);
 
-/* pipeline.c: return the step whose run leads from @start to the branch. */
+/* pipeline.c: return the step that starts at @start and ends with the branch @b. */
 struct step *step_from(struct pipe_private *v, struct task *t, uint64_t start,
 		       const struct branch *b);
 
 /*
- * infer.c: in a trace of user space only, explain a branch that the code cannot have reached. Find
- * the signal, rt_sigreturn or exec() before the branch. Report a signal as a row, and set *@ret to
- * the value that the consumer returned. Return the step of the branch, or NULL.
+ * infer.c: if the trace contains only user space and the code does not lead to the branch @b, find
+ * the signal, rt_sigreturn or exec() before @b. Report the signal or rt_sigreturn as a row, and set
+ * *@ret to the result of the consumer's row(). Return the step that ends with @b, or NULL.
  */
 struct step *infer_way(struct pipe_private *v, struct task *t, const struct branch *b, uint64_t ts,
 		       int *ret);
@@ -119,7 +119,7 @@ void task_of(struct pipe_private *v, struct task *t, int tgid);
 void task_find_space(struct pipe_private *v, struct task *t, const struct branch *b);
 /*
  * Store @at, the address to which a signal handler returns. If NESTED_MAX addresses are already
- * stored, drop the oldest, whose handler has probably ended with siglongjmp().
+ * stored, drop the oldest address: its signal handler has probably ended with siglongjmp().
  */
 void task_interrupt(struct task *t, uint64_t at);
 void tasks_free(struct pipe_private *v);
@@ -128,7 +128,7 @@ void comms_read(struct pipe_private *v);
 /* options.c */
 bool options_want_cpu(const struct options *o, int cpu);
 bool options_want_task(const struct options *o, const struct task *t);
-/* Report whether o->from or o->to is an address, whose meaning depends on the process. */
+/* Report whether o->from or o->to is an address, not the name of a function. */
 bool options_by_address(const struct options *o);
 bool options_match_place(const struct place *place, uint64_t addr, const char *wanted);
 

@@ -2,9 +2,9 @@
 /*
  * Handle non-branch rows: losses, departures, arrivals, mappings and other events.
  *
- * A loss on a CPU may affect any task whose last branch before the loss, or first branch after it,
- * is on this CPU. So a row reports the loss and, if known, the task that lost branches. For every
- * other task that the loss may affect, a gap is reported before the task's next branch.
+ * A loss on a CPU may affect any task that took its last branch before the loss, or its first
+ * branch after the loss, on this CPU. So a row reports the loss and, if known, the task that lost
+ * branches. For any other task that may be affected, a gap is reported before its next branch.
  */
 #include <string.h>
 #include <sys/sysmacros.h>

@@ -3,15 +3,15 @@
  * Build the address spaces from the bts_map rows.
  *
  * A new mapping replaces the parts of older mappings that it overlaps. The trace need not report
- * munmap(), because unmapped code is not executed. If the library or program at an address is
- * replaced, old steps must keep their meaning. A shared address (space.h) always means the same
- * place in the same file. If a step contains an address that is not shared, the step's key includes
- * the number of the space. If a new mapping may change the meaning of such addresses, the space
- * gets a new number, so that old steps do not match.
+ * munmap(), because unmapped code is not executed. If new code replaces old code at an address,
+ * branches in the new code must not match steps of the old code. A shared address (space.h) always
+ * means the same place in the same file. If a step contains an unshared address of user space, the
+ * step's key includes the number of the space. If a new mapping may put other code at an unshared
+ * address, the space gets a new number, so that later branches do not match the old steps.
  *
- * A space has a bias for each file. To check whether a step matches a branch, the pipeline adds the
- * bias to the step's shared addresses, but does not look up the mapping. So a bias is valid only
- * while the space maps the whole range of the file that the first process mapped.
+ * A space has a bias for each file. To compare a step with a branch, the pipeline adds the bias to
+ * the step's shared addresses. It does not check that the space maps the resulting addresses. So a
+ * bias is valid only while the space maps the file from @begin to @end (struct shared_file).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -138,7 +138,7 @@ static bool can_share(const struct map *map)
 	       map->end - map->bias <= SHARED_SIZE;
 }
 
-/* Return the number of @map's file, or FILE_NONE if @map cannot have shared addresses. */
+/* Return the file number of @map, or FILE_NONE if the addresses of @map cannot be shared. */
 static uint32_t file_of(struct spaces *all, const struct space *s, const struct map *map)
 {
 	struct shared_file *f;
@@ -194,7 +194,7 @@ uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t ad
 
 /* --- Mapping ------------------------------------------------------------------------ */
 
-/* Unmap @map's range. Report whether a mapping in it had another object or bias than @map. */
+/* Unmap @map's range. Report whether an old mapping there differs from @map in object or bias. */
 static bool cut(const struct spaces *all, struct space *s, const struct map *map)
 {
 	bool other = false;

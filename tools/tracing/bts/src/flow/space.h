@@ -22,14 +22,14 @@
 /* FILE_NONE: not a shared address. FILE_SLOW: a shared address that must be looked up. */
 enum { FILE_NONE, FILE_SLOW, FILE_FIRST };
 
-/* Used instead of the bias of a file that is not mapped, or is no longer completely mapped. */
+/* The value of an invalid bias: the space does not map the shared file from @begin to @end. */
 #define BIAS_NONE	(1ULL << 62)
 
 /**
- * struct shared_file - a file whose addresses are converted to shared addresses; a file that a
- * process maps twice has two such structures
- * @begin:	start of the range of the file that the first process mapped; the range ends at @end
- * @bias:	the number to add to a shared address to get the address in the first process
+ * struct shared_file - a file that has shared addresses (see SHARED_BEGIN); if a process maps the
+ * file twice, with different biases, the file has two of these structures
+ * @begin:	start of the file's first mapping, an address in the file; the mapping ends at @end
+ * @bias:	the address of a byte in the first mapping minus the byte's shared address
  */
 struct shared_file {
 	const struct object	*object;
@@ -55,8 +55,8 @@ struct map {
  * struct space - the mappings of a process
  * @id:		a number that changes whenever the meaning of an address may have changed
  * @maps:	the mappings, sorted, without overlap
- * @missed:	an address was looked up but not found after @id last changed
- * @biases:	for each file, the number to add to a shared address to get the process's address
+ * @missed:	the lookup of an address has failed since @id last changed
+ * @biases:	for each file, the address of a byte in the process minus the byte's shared address
  */
 struct space {
 	int			tgid;
@@ -84,10 +84,10 @@ struct spaces {
 };
 
 /**
- * struct spot - the meaning of an address in a process
- * @addr:	the address in @file or, if @file is FILE_NONE, in the process
+ * struct spot - the mapping and the shared file that contain an address of a process
+ * @addr:	the shared address or, if @file is FILE_NONE, the address in the process
  * @map:	the mapping, or NULL if the address is in the kernel or not mapped
- * @file:	number of the shared file, FILE_SLOW or FILE_NONE
+ * @file:	FILE_NONE, FILE_SLOW or the number of the shared file
  */
 struct spot {
 	uint64_t		addr;
@@ -102,14 +102,14 @@ struct space *space_guess(struct spaces *all, uint64_t a, uint64_t b);
 void space_map(struct spaces *all, struct space *s, const struct map *map);
 const struct map *space_find(struct space *s, uint64_t addr);
 /*
- * Find the mapping of an address in user space. If its file is shared, convert the address. The
- * space @s may be NULL. @guess is a mapping that probably contains the address, or NULL.
+ * Find the mapping that contains a user-space address. If the mapping's file is shared, store the
+ * shared address. @s may be NULL. @guess is NULL or a mapping that probably contains the address.
  */
 void space_spot(const struct spaces *all, struct space *s, uint64_t addr, const struct map *guess,
 		struct spot *spot);
 /*
- * Convert a shared address to the address in the process. Return any other address unchanged. If @s
- * is NULL or does not map the file, return the address in the first process that mapped the file.
+ * Convert a shared address to the address in the process. Return any other address unchanged. If
+ * @s is NULL or does not map the address's file, return the address in the file's first mapping.
  */
 uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t addr);
 /* Return the biases of @s, indexed by file number. If @s is NULL, all biases are 0. */

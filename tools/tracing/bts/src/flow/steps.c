@@ -223,9 +223,9 @@ static bool is_static_call(const struct step *s, const struct run *run)
 }
 
 /*
- * Report whether the branch contradicts the instruction at its source. If so, either other code
- * ran, or the record is wrong. Return false if the kernel may have patched the instruction: a nop
- * may have been a jump or a call when the branch was taken.
+ * Report whether the branch contradicts the instruction at its source. If so, the code that ran was
+ * not the decoded code, or the record is wrong. Return false if the kernel may have patched the
+ * instruction: what is a nop now may have been a jump or a call when the branch was taken.
  */
 static bool contradicts(const struct step *s, const struct run *run)
 {
@@ -251,7 +251,7 @@ static enum run_verdict find_run(struct step *s, bool near, struct run *run)
 		verdict = code_run(o, s->at_start.addr, s->at_from.addr, run);
 	if (verdict != RUN_IMPOSSIBLE)
 		return verdict;
-	/* Decode the branch even if no run leads to it: the kind does not depend on the run. */
+	/* No such run exists. Decode only the branch instruction, to find the branch's kind. */
 	if (code_run(o, s->at_from.addr, s->at_from.addr, run) == RUN_UNKNOWN && near)
 		return RUN_UNKNOWN;
 	return RUN_IMPOSSIBLE;

@@ -8,14 +8,14 @@
  *
  *	begin ... last | cut_end ...	the interrupt came before the instruction at cut_end
  *
- * Therefore, the block remains open until the thread returns to user space. Usually, the thread
- * then executes the instruction at cut_end, and the block continues. Otherwise (for example after a
- * signal), the block ends with the instruction before cut_end. To find this instruction, decode the
- * block.
+ * Because "last" is unknown, the block remains open until the thread continues. Usually, the thread
+ * continues at cut_end, and the block continues, too. Otherwise (for example after a signal), the
+ * block ends with the instruction before cut_end. To find this instruction, decode the block.
  *
- * After a thread's last block, add a block that contains only the instruction at the PC. To gdb, it
- * is the current instruction, which has not been executed yet. If this instruction caused a fault,
- * it had begun to execute, so it is also the last instruction of the previous block.
+ * After a thread's last block, add a block that contains only the instruction at the PC. gdb treats
+ * this instruction as the current instruction, which has not been executed yet. If an interrupt
+ * or a fault at this instruction has left the previous block open, that block also ends with this
+ * instruction, because an instruction that causes a fault has begun to execute.
  */
 #include <stdlib.h>
 
@@ -74,7 +74,7 @@ static void add_run(struct gdb_thread *t, const struct step *s, size_t window)
 		return;
 	}
 	push(t, window, begin, s->from);
-	/* If no step follows, for example after exit(), this address remains the thread's PC. */
+	/* If gdb does not show the kernel, the PC stays here while the thread is in the kernel. */
 	t->pc = s->from + s->length;
 }
 

@@ -34,8 +34,8 @@ struct gdb_block {
  * @room:	the size of @blocks, at most the session's @window
  * @pushed:	total number of blocks so far; @blocks contains the latest blocks
  * @cut_begin:	the start of the block that an interrupt cut short, or 0
- * @cut_end:	the address of the instruction before which the interrupt came
- * @cut_at:	@cut_end as a struct place
+ * @cut_end:	the address of the interrupted instruction, which was not executed
+ * @cut_at:	the interrupted instruction's function, and the instruction's address in the file
  * @visits:	the number of branches to user space so far
  */
 struct gdb_thread {
@@ -63,10 +63,10 @@ struct gdb_thread {
  * @constants:	the @nr_constants read-only segments of the file
  * @nr_constants: the number of @constants
  * @entry:	the entry point, an address in the file
- * @phdr:	the address of the program headers in the file
+ * @phdr:	the start of the program headers, an address in the file
  * @nr_phdrs:	the number of program headers
  * @phdr_size:	the size of a program header
- * @dynamic:	the address of the dynamic section in the file
+ * @dynamic:	the start of the dynamic section, an address in the file
  * @interpreter: for a program, the path of the dynamic linker, or NULL
  */
 struct gdb_image {
@@ -87,17 +87,17 @@ struct gdb_image {
 };
 
 /**
- * struct gdb_session - the run of a process, from the start of the trace to a place in the trace
+ * struct gdb_session - the run of a process, from the start of the trace to the place @at
  * @path:	the name of the trace
- * @at:		the place: an event, a time, or NULL for the end of the trace
+ * @at:		where the run ends: an event, a time, or NULL for the end of the trace
  * @window:	the maximum number of blocks of a thread
  * @kernel:	also show branches in the kernel
- * @tgid:	the ID of a process or of any of its tasks; 0 chooses the last process
- *		that ran before the place
- * @current:	the last thread that ran before the place
- * @stop:	the number of branches and rows before the place
+ * @tgid:	the ID of a process or of any of its tasks; if 0, position.c chooses the
+ *		process that ran last before @at
+ * @current:	the thread that ran last before @at
+ * @stop:	the number of branches and rows up to @at
  * @seen:	the number of branches and rows that have been read so far
- * @ts:		the timestamp of the place, in nanoseconds
+ * @ts:		the timestamp of the branch or row at which the run ends, in nanoseconds
  * @images:	the mapped files, the latest mapping last
  * @program:	the program's file, or NULL
  * @program_bias: the bias of the program's image
@@ -164,7 +164,7 @@ size_t gdb_read_memory(const struct gdb_session *g, uint64_t addr, uint8_t *byte
 /* kernel_file.c: create an ELF file for the kernel. On failure, print a message and return -1. */
 int gdb_make_kernel_file(const struct object *kernel);
 
-/* xfer.c: write the document that qXfer:@object:read:@annex: reads. Return false if none exists. */
+/* xfer.c: write the document that a qXfer packet requests. If it does not exist, return false. */
 bool gdb_document(struct gdb_session *g, const struct gdb_thread *t, const char *object,
 		  const char *annex, struct bytes *out);
 

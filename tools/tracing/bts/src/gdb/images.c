@@ -3,9 +3,9 @@
  * List the files that the process has mapped, and read memory from these files.
  *
  * A trace does not contain the contents of memory. So the only memory that gdb can read is the
- * files' read-only segments, which contain code and constants. The segments are extended to whole
- * pages, because gdb's data cache reads whole cache lines. If the last cache line of a segment
- * cannot be read completely, gdb becomes a hundred times slower.
+ * files' read-only segments, which contain code and constants. gdb's data cache reads whole cache
+ * lines. If the last cache line of a segment cannot be read completely, gdb becomes a hundred times
+ * slower. So the segments are extended to whole pages, which contain only whole cache lines.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -19,7 +19,7 @@
  * @in:		descriptor from which gdb's packets are read
  * @out:	descriptor to which replies are written
  * @acks:	packets are acknowledged; gdb can switch this off
- * @input:	a buffer of @input_size bytes; the bytes from index @input_at on are unread
+ * @input:	a buffer with @input_size bytes from gdb; the unread bytes start at index @input_at
  * @input_old:	index in @input of the first byte that arrived after the last reply
  * @packet:	the last packet from gdb, with a NUL byte at its end
  * @reply:	the last reply, $DATA#SUM, of @reply_size bytes

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the place up to which gdb sees the run. The place is the end of the trace, a given time, or
- * the last event with a given name. Because run.c reads the trace a second time, the place is
- * stored as the number of branches and rows before it, which is the same each time.
+ * Find the place where the run ends for gdb. The place is the end of the trace, a given time, or
+ * the last event with a given name. Store the place as a number of branches and rows: run.c reads
+ * the trace a second time, and stops after this number of branches and rows.
  *
  * gdb sees only one process. Unless the user chooses a process, gdb sees the process that ran last
- * before the place. Idle tasks are never shown, because PID 0 means "any process" to gdb.
+ * before the end of the run. Idle tasks are never shown, because PID 0 means "any process" to gdb.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
  * @event:	the name of the event, or NULL
  * @until:	the time, in nanoseconds
  * @seen:	number of branches and rows so far
- * @last:	the task at the latest place found so far, or NULL
+ * @last:	the task of the branch or row that note() stored last, or NULL
  */
 struct search {
 	struct gdb_session	*g;
@@ -55,7 +55,7 @@ static int branch(void *ctx, struct task *t, struct step *step, uint64_t ts)
 	s->seen++;
 	if (!is_wanted(s, t) || !is_shown(s, step))
 		return 0;
-	/* Remember that the task took a branch: row() ignores losses before the first branch. */
+	/* Mark that the task took a branch. row() ignores losses of a task without this mark. */
 	t->priv = s;
 	if (!s->event)
 		note(s, t, ts);
@@ -81,7 +81,7 @@ static int row(void *ctx, struct task *t, const struct row *row)
 	s->seen++;
 	if (!t || !is_wanted(s, t))
 		return 0;
-	/* Note a loss, too, because gdb shows a loss even if no branch follows. */
+	/* Without @event, a loss can end the run: gdb shows a loss even if no branch follows. */
 	if (s->event ? is_event(row, s->event) : row->type == ROW_LOST && t->priv)
 		note(s, t, row->ts);
 	return 0;
@@ -111,7 +111,7 @@ static void find_threads(struct gdb_session *g, const struct task *last)
 			g->current = &g->threads[i];
 }
 
-/* Parse @at. A time includes each row for which bts report prints this or an earlier time. */
+/* Parse @at. bts report rounds times to microseconds, so include rows up to 499 ns after @at. */
 static void parse_at(struct search *s, const char *at)
 {
 	char *end;

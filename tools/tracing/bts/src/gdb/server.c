@@ -26,7 +26,7 @@
  * struct server - a session with gdb
  * @thread:	the thread that gdb has selected
  * @document:	the document that gdb is reading
- * @name:	OBJECT:ANNEX from the qXfer request for @document
+ * @name:	the name of @document in gdb's qXfer packet, in the form OBJECT:ANNEX
  * @of:		the thread that @document describes
  * @gone:	gdb has disconnected, or has requested the end of the session
  */

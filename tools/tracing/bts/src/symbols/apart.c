@@ -5,8 +5,8 @@
  *
  *	pick(int)	pick(double)	init [a.c]	init [b.c]	init [0x1180]
  *
- * Global functions with the same name, for example memcpy() in the C library, differ only in their
- * symbol version. Such functions keep their names, and so do PLT stubs.
+ * Global functions with the same symbol name, for example two memcpy() in the C library, differ
+ * only in their symbol versions. These functions are not renamed, and neither are PLT stubs.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -55,8 +55,8 @@ int archive_copy(const char *trace, const char *name, const char *from, int flag
 
 /*
  * Any user can create files with the names that a JIT compiler uses. So a file may be saved only if
- * its owner is root, @user or the user who runs bts, and if it last changed before the time @until
- * (in seconds). Return NULL or, if the file must not be saved, the reason.
+ * it belongs to root, to the user who runs bts, or to @user. Its last change must also be before
+ * the time @until (in seconds). Return NULL or, if the file must not be saved, the reason.
  */
 const char *archive_doubt(const struct stat *st, uid_t user, int64_t until);
 /*

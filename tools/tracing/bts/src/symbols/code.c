@@ -7,10 +7,10 @@
  *
  * A block contains the code from an address to the next branch instruction. Each block is decoded
  * once, and stored in the object's table. Long code without branches is cut into several blocks. A
- * run leads from the target of one branch to the next branch. The conditional jumps between the
- * blocks of a run were not taken. A run cannot continue after an unconditional branch or end inside
- * an instruction. If a run seems to do so, a record is missing or wrong. If the trace contains only
- * branches within user space, a run can also continue after a system call.
+ * run leads from the target of a taken branch to the next taken branch. If a run has several
+ * blocks, the conditional jumps between them were not taken. A run cannot pass an unconditional
+ * branch, and cannot end inside an instruction. If a run seems to do so, a record is missing or
+ * wrong. If the trace contains only branches within user space, a run can pass a system call.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ struct block {
 	bool		used;
 };
 
-/* Cut blocks at multiples of this size, so that runs through the same code share blocks. */
+/* Cut blocks at multiples of this size, so that two runs in the same code can share blocks. */
 #define BLOCK_MAX	(1U << 16)
 #define BLOCKS_MIN	1024
 
@@ -166,8 +166,8 @@ bool code_patchable(struct object *o, uint64_t addr)
 
 /*
  * Compilers load a constant with "mov", with "add" (if the register already contains 0) or with
- * "and" (if it contains -1). They also use "or" to load -1. For "add" and "and", ignore operands
- * with which "and" would align an address (such as -16) or clear a bit (such as -17).
+ * "and" (if it contains -1). They also use "or" to load -1. But if the operand of "add" or "and" is
+ * a typical mask, assume no load: for example, -16 aligns an address, and -17 clears a bit.
  */
 static bool is_load(const struct insn *insn, int32_t number)
 {
@@ -273,7 +273,7 @@ static const struct block *block_at(struct object *o, uint64_t addr)
 	return &o->blocks[i];
 }
 
-/* Decode a run that ends inside a block, because of an interrupt or a wrong record. */
+/* Decode a run whose end is inside a block. The cause is an interrupt or a wrong record. */
 static enum run_verdict run_within(struct object *o, uint64_t addr, uint64_t end, struct run *run)
 {
 	enum insn_kind kind;
@@ -398,7 +398,7 @@ void code_each(struct object *o, uint64_t start, uint64_t end,
 
 /*
  * Report whether the instruction before @addr loads the system call number of rt_sigreturn() or
- * sigreturn(). A signal handler returns to such an instruction in the C library or the vDSO.
+ * sigreturn(). When a signal handler returns, the C library or the vDSO executes this instruction.
  */
 bool code_is_sigreturn(struct object *o, uint64_t addr)
 {

@@ -25,7 +25,7 @@ enum insn_kind {
 	INSN_FAR,
 };
 
-/* The result of code_run(): the run reaches its end, cannot reach it, or the answer is unknown. */
+/* code_run() reports that the run is possible, is impossible, or has unknown code. */
 enum run_verdict {
 	RUN_DONE,
 	RUN_IMPOSSIBLE,
@@ -33,7 +33,7 @@ enum run_verdict {
 };
 
 /**
- * struct run - a straight run (code without a taken branch before its last instruction)
+ * struct run - a straight run (only its last instruction may be a taken branch)
  * @insns:	number of instructions before the last instruction
  * @kind:	kind of the last instruction
  * @length:	length of the last instruction
@@ -59,8 +59,8 @@ void code_each(struct object *o, uint64_t start, uint64_t end,
 bool code_patchable(struct object *o, uint64_t addr);
 
 /*
- * Return the address of the first system call that the code at @addr reaches without taking a jump.
- * Return 0 if there is no such system call.
+ * Find the first branch at or after @addr that is not a conditional jump. If this branch is a
+ * system call, return the address of the branch. Otherwise, return 0.
  */
 uint64_t code_system_call(struct object *o, uint64_t addr);
 

@@ -8,7 +8,7 @@
  *	beside the file, in .debug or in /usr/lib/debug, found by .gnu_debuglink and its CRC
  *	on a debuginfod server, if DEBUGINFOD_URLS is set
  *
- * libdwfl loads the file as a module at address 0, so the module's addresses are the file's.
+ * libdwfl loads the file as a module at address 0, so file and module have the same addresses.
  */
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
@@ -42,8 +42,8 @@ static bool only_files(const char *file, const char *link)
 }
 
 /*
- * If the file has no usable .gnu_debuglink, do not pass @file to libdwfl, because libdwfl would
- * fall back to FILE.debug, which may belong to another build.
+ * Pass @file to libdwfl only with a usable .gnu_debuglink. Without a .gnu_debuglink, libdwfl would
+ * try @file with the suffix .debug, and this debug file may belong to another build.
  */
 static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 		      const char *file, const char *link, GElf_Word crc, char **found)
@@ -56,8 +56,8 @@ static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_
 }
 
 /*
- * Pass o->path to libdwfl, because .gnu_debuglink is relative to the path at which the file was
- * mapped, even if @path is in the archive.
+ * libdwfl searches beside the binary for the file that .gnu_debuglink names. But @path may be in
+ * the archive, so pass o->path, the path at which the binary was mapped.
  */
 static Dwfl_Module *report(Dwfl *dwfl, const struct object *o, const char *path)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Use GNU libiberty to convert the linked (mangled) names of C++ and Rust functions to the names in
- * the sources.
+ * The compilers of C++ and Rust mangle the names of functions for the linker. Use GNU libiberty to
+ * convert the mangled names ("linked" in this table) to the names in the sources.
  *
  *	linked				plain		with arguments
  *	_Z1fi				f		f(int)

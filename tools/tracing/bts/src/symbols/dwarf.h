@@ -38,7 +38,7 @@ const char *unit_dir(Dwarf_Die *unit);
  * For discarded functions (--gc-sections, COMDAT), @addr is near 0 or near UINT64_MAX.
  */
 bool is_code(const struct object *o, uint64_t addr);
-/* inlines.c: report whether the DIE had code, all of which the linker discarded. */
+/* inlines.c: report whether the linker discarded all code of @die; false if @die never had code. */
 bool is_discarded(const struct object *o, Dwarf_Die *die);
 
 #endif

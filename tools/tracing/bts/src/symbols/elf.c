@@ -242,8 +242,8 @@ void elf_sym(struct sym_list *list, Elf *elf, GElf_Sym *s, uint64_t addr, const 
 	bool open;
 
 	/*
-	 * An STT_FILE symbol precedes the local symbols of its file. The symbols that the
-	 * linker creates follow an STT_FILE symbol with an empty name.
+	 * An STT_FILE symbol precedes the local symbols of its file. An STT_FILE symbol with an
+	 * empty name precedes the symbols that the linker creates.
 	 */
 	if (type == STT_FILE)
 		*file = *name ? name : NULL;

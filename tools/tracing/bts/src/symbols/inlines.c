@@ -36,8 +36,8 @@ struct span {
 /**
  * struct function - an inlined function
  * @sym:	must be the first member
- * @path:	the path of the file with its declaration, or NULL
- * @line:	the line of its declaration
+ * @path:	the path of the source file that declares the function, or NULL
+ * @line:	the line of the declaration in this source file
  */
 struct function {
 	struct sym	sym;

@@ -16,7 +16,7 @@
  * @sym:	the function; its name ends in INLINED_SUFFIX
  * @outer:	the inlined call that contains this call, or NULL
  * @depth:	1 if @outer is NULL, otherwise 1 + outer->depth
- * @number:	number of the call in the object, from 1; the same in every trace
+ * @number:	identifies the call in the object (1, 2, 3 ...), and is the same in every trace
  */
 struct inlined {
 	struct sym		*sym;

@@ -84,7 +84,7 @@ static struct load *add_load(struct loads *all)
 	return &all->list[all->nr++];
 }
 
-/* Sort by address. At the same address, put the newest function (the last in the file) first. */
+/* Sort by address. At the same address, sort from the newest (last in the file) to the oldest. */
 static int compare(const void *left, const void *right)
 {
 	const struct load *a = left, *b = right;
@@ -120,9 +120,9 @@ static void keep_last(struct loads *all)
 
 /*
  * Any user can write to /tmp, and a PID may be reused. So a file outside the archive must belong to
- * root or to the user who runs bts. If it has changed since the recording ended, its names may be
- * wrong. This does not apply to the mapped dump (identified by its inode), because compilers only
- * append to a dump. For a file in the archive, @source is NULL. Otherwise, set @source->proof.
+ * root or to the user who runs bts. If this file changed after the recording, its contents may be
+ * wrong. But the mapped dump (identified by its inode) stays correct, because compilers only append
+ * to a dump. @source is NULL for a file in the archive. For any other file, set @source->proof.
  */
 static int open_jit(const char *path, struct object *source, int64_t ended, struct stat *st)
 {
@@ -203,7 +203,7 @@ static bool read_bytes(struct object *o)
 	return o->file_size;
 }
 
-/* Read a DUMP_LOAD record: @size bytes at offset @at, which follow the common header. */
+/* Read a DUMP_LOAD record. The @size bytes after its common header are at offset @at. */
 static void read_load(struct loads *all, const struct object *o, size_t at, size_t size)
 {
 	const char *name = (const char *)o->file + at + sizeof(struct dump_load);

@@ -9,14 +9,14 @@
  *	tracing off	kernel_code_save() reads the code again and writes it to kcore. If a page
  *			changed or was removed, the first copy of this page goes to kcore.before
  *
- * If both copies of an instruction are equal, assume that it did not change. So if unchanged code
- * cannot have led to the next branch, branches are missing from the trace. bts archive reads the
- * code only after the recording, so kcore.later may differ from the executed code. The kernel's
- * notes are also saved, because they contain the build ID of vmlinux.
+ * If an instruction is equal in both copies, assume that it did not change. So if unchanged code
+ * cannot reach the next branch in the trace, other branches are missing before it. If the code is
+ * saved only by bts archive, after the recording, this copy (kcore.later) may differ from the
+ * executed code. The kernel's notes are also saved: they contain the build ID of vmlinux.
  *
- * Of the kernel itself, the code from _stext to _etext is saved. For modules, BPF programs and
- * trampolines, the saved pages are those from each text symbol in /proc/kallsyms to LAST_FUNCTION
- * bytes after this symbol.
+ * The kernel's own code is saved from _stext to _etext. To save the code of modules, BPF programs
+ * and trampolines, find their text symbols in /proc/kallsyms. For each of these symbols, save
+ * LAST_FUNCTION bytes from the start of the symbol's page.
  */
 #include <elf.h>
 #include <errno.h>

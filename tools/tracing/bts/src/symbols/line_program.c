@@ -2,9 +2,9 @@
 /*
  * Run the line programs of DWARF (versions 2 to 5).
  *
- * A line program generates sequences of rows. A sequence covers one stretch of code, so each
- * discarded function (--gc-sections, COMDAT) has its own sequence. libdw cannot be used, because it
- * mixes the sequences when it sorts the rows of a unit by address.
+ * A line program generates sequences of rows, each for one stretch of code. A function that the
+ * linker discarded (--gc-sections, COMDAT) has its own sequence, which lines.c skips. libdw cannot
+ * be used, because it sorts all rows of a unit by address, and so mixes rows of several sequences.
  *
  * DWARF 5, section 6.2.
  */
@@ -13,7 +13,7 @@
 
 #include "line_program.h"
 
-/* The unread bytes. A read beyond the end sets @bad and returns 0, as do later reads. */
+/* The unread bytes. A read beyond @end sets @bad. This read and all later reads return 0. */
 struct cursor {
 	const uint8_t	*at;
 	const uint8_t	*end;

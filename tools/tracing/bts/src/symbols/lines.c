@@ -5,7 +5,7 @@
  * The first look-up in an object reads all its line tables into one array, which is sorted by
  * address. libdw's own look-up is not used, because it searches all units each time, and because it
  * also finds the lines of discarded functions. An entry without a line marks the end of a stretch
- * of code, so that addresses after this end have no line.
+ * of code. Addresses from this entry to the next entry have no line.
  */
 #include <dwarf.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
  *
  * The section .eh_frame is read once for each object. LSDAs are read again at each look-up, which
  * is fast enough because exceptions are rare. The file is not trusted, so each cursor knows where
- * its data ends. An attempt to read beyond this end marks the cursor as spoilt. See "Exception
+ * its data ends. A read beyond the end of the data sets the cursor's member @spoilt. See "Exception
  * Frames" in the Linux Standard Base, and "Exception Handling Tables" in the Itanium C++ ABI.
  */
 #include <gelf.h>
@@ -223,8 +223,8 @@ static bool read_cie(struct cursor *c, struct cie *cie)
 }
 
 /*
- * Return a cursor for the next CIE or FDE, without its length field. At the end of the section, the
- * returned cursor is marked as spoilt.
+ * Read the length field of the next CIE or FDE, and return a cursor for the bytes after this field.
+ * At the end of the section, set @spoilt in the returned cursor.
  */
 static struct cursor next_entry(struct cursor *c)
 {

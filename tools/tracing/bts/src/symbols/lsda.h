@@ -10,8 +10,8 @@
 #include "object.h"
 
 /*
- * Report whether an exception that leaves the call at @site lands at @pad. Both are addresses in
- * the object.
+ * Report whether @pad is the landing pad for exceptions from the call at @site. @pad and @site are
+ * addresses in the object.
  */
 bool lsda_leads(struct object *o, uint64_t site, uint64_t pad);
 /* Call @each for each function in the tables. */

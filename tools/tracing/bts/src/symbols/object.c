@@ -6,8 +6,8 @@
  * from the path of the mapping. The file must have the build ID that the kernel recorded, because a
  * rebuilt file has different code at the same addresses. A file without a build ID is trusted if it
  * has the recorded device and inode, and a ctime before the recording. Any other file without a
- * build ID is still used, because it is usually the recorded file, but its function names end with
- * a "?". Symbols and debug information may be in a second file (see debug.c).
+ * build ID is usually the recorded file, too. So the file is used, but a "?" is added to its
+ * function names. Symbols and debug information may be in a second file (see debug.c).
  *
  * The vDSO is not a file. It is read from the archive or, if the trace is from the running kernel,
  * from this process. The other contents of the archive are listed in archive.h.
@@ -221,8 +221,8 @@ static bool same_file(const struct objects *all, const struct object_key *key)
 	struct stat st;
 
 	/*
-	 * The start of the recording is known only to the second. If the ctime is in the same
-	 * second, the file may have changed after the start.
+	 * The start of the recording is known only in whole seconds. If the ctime is in the same
+	 * second as the start, the file may have changed after the start.
 	 */
 	return !stat(key->path, &st) && st.st_ino == key->inode && st.st_dev == key->device &&
 	       st.st_ctime < all->began;
@@ -255,7 +255,7 @@ static void read_object(struct objects *all, struct object *o, const struct obje
 		mark_names(o);
 }
 
-/* Return the object that represents the memory of a process, except for mapped files. */
+/* Return the object for the anonymous memory of a process (see is_memory()). */
 static struct object *object_memory(struct objects *all, int tgid)
 {
 	const struct object_key key = { .path = "//anon", .tgid = tgid };
@@ -263,7 +263,7 @@ static struct object *object_memory(struct objects *all, int tgid)
 	return object_get(all, &key);
 }
 
-/* Set the jitdump file of the process. Prefer the copy in the archive to the mapped file. */
+/* Set the jitdump file of the process. If the archive has a copy of the file, use the copy. */
 static void set_dump(const struct objects *all, struct object *memory, struct object *mapped)
 {
 	free(memory->jit_dump);
@@ -390,8 +390,8 @@ bool object_changed(const struct object *o, uint64_t addr, size_t size)
 }
 
 /*
- * The kernel maps whole pages, but lld does not align segments to pages, so a mapping may begin
- * before its segment. If two segments share a page, use the segment that begins in this page.
+ * The kernel maps whole pages, but lld does not page-align segments, so a mapping may begin before
+ * its segment. If one segment ends and the next begins in the same page, use the next segment.
  */
 uint64_t object_addr(const struct object *o, uint64_t offset)
 {

@@ -19,18 +19,18 @@ struct stat;
 
 /**
  * struct sym - a function
- * @addr:	its first address in the object
- * @end:	the address after its last byte
- * @name:	its name in the source, with a suffix if another function has the same name
- * @plain:	its name in the source, without arguments
- * @linked:	its name for the linker
+ * @addr:	the function's first address in the object
+ * @end:	the address after the function's last byte
+ * @name:	the name in the source, with a suffix if another function has the same name
+ * @plain:	the name in the source, without arguments
+ * @linked:	the name that the linker uses; in C++ and Rust, the mangled name
  * @file:	the source file of a local function, or NULL
  * @object:	the object that contains the function
  * @local:	the name is local to one source file
  * @stub:	the function is a PLT stub, which only jumps to another function
  * @nameless:	the function has no symbol; it may be a part of another function
  * @role:	how the function is entered and left (see roles.c)
- * @inlined:	inlines.c: for an inlined function, its number in the object, from 1; otherwise 0
+ * @inlined:	the number that inlines.c gave to an inlined function (1, 2, 3 ...); otherwise 0
  * @priv:	data of the command
  */
 struct sym {
@@ -53,7 +53,7 @@ struct sym {
  * struct alias - another name of a function
  * @addr:	the address of the function
  * @plain:	the name in the source, without arguments
- * @linked:	the name for the linker
+ * @linked:	the name that the linker uses; in C++ and Rust, the mangled name
  */
 struct alias {
 	uint64_t	addr;
@@ -63,7 +63,7 @@ struct alias {
 
 /* Return the other names of the function. Set *@nr to their number. */
 const struct alias *sym_aliases(const struct sym *s, size_t *nr);
-/* Report whether @wanted is a name of the function, or a pattern (*, ?) that matches one. */
+/* Report whether @wanted, which may contain wildcards (*, ?), matches a name of the function. */
 bool sym_is(const struct sym *s, const char *wanted);
 
 struct segment {
@@ -79,44 +79,44 @@ struct line;
 
 #define BUILD_ID_MAX	20
 
-/* Is this the file that ran during the recording? */
+/* Whether the file that bts finds is the recorded file (the file mapped during the recording). */
 enum object_proof {
-	OBJECT_PROVEN,		/* yes, proven by the archive, the build ID or the inode */
-	OBJECT_UNPROVEN,	/* perhaps, so the names of its functions get a "?" */
-	OBJECT_CHANGED,		/* no, so its code and names are not used */
+	OBJECT_PROVEN,		/* the recorded file, as the archive, build ID or inode proves */
+	OBJECT_UNPROVEN,	/* perhaps the recorded file, so function names get a "?" */
+	OBJECT_CHANGED,		/* another file, so the code and names in it are not used */
 	OBJECT_MISSING,		/* the file is missing or unreadable */
 };
 
 /**
  * struct object - a file, the kernel, a kernel module, or memory without a file
  * @name:	the short name: the file name, or [kernel]
- * @whole_name:	the name of @whole: @name, in brackets
+ * @whole_name:	@name in brackets, which is the name of @whole
  * @path:	the path at which the object was mapped
  * @base:	the address of the first page of @file's image
  * @tgid:	PID of the process, if the object is memory without a file
  * @file:	the contents, @file_size bytes; NULL if unreadable
- * @code:	the object that contains the code: the kernel for a module, otherwise this object
+ * @code:	this object or, for a kernel module, the kernel, which contains the module's code
  * @whole:	the function that object_sym() returns for addresses without a symbol
  * @syms:	sorted by address, without overlap
  * @aliases:	sorted by address
  * @segments:	the segments of @file that contain code, sorted by address
  * @bits32:	the code is 32-bit code
  * @is_file:	addresses are ELF addresses, independent of the mapping
- * @proof:	whether the file is the one that ran during the recording
+ * @proof:	whether the file is the recorded file (see enum object_proof)
  * @user_only:	the trace contains only branches within user space
- * @as_run:	kernel: @file (kcore) was saved at the end of the recording, not later
- * @before:	kernel: the old contents of pages that changed or disappeared during the recording,
- *		or NULL
- * @blocks:	code.c: decoded blocks
- * @lines:	lines.c: source lines, sorted by address
+ * @as_run:	@file is kcore, the kernel's code when the recording ended, and not kcore.later
+ * @before:	the old contents of the kernel's pages that changed or disappeared during the
+ *		recording (kcore.before), or NULL
+ * @blocks:	decoded blocks (see code.c)
+ * @lines:	source lines, sorted by address (see lines.c)
  * @read_path:	the path from which @file was read; NULL if no longer valid
  * @debug_path:	the file with the debug information
  * @debug_apart:	@debug_path is not the file with the code
- * @debug_bias:	an address in the object minus the same address in the debug information
- * @lsda:	lsda.c: landing pads of exceptions
- * @inlines:	inlines.c: inlined calls
- * @jit_map:	jit.c: the path of a perf-PID.map, or NULL
- * @jit_dump:	jit.c: the path of a jit-PID.dump, or NULL
+ * @debug_bias:	add this to an address in the debug information to get the address in the object
+ * @lsda:	landing pads of exceptions (see lsda.c)
+ * @inlines:	inlined calls (see inlines.c)
+ * @jit_map:	the path of a perf-PID.map, or NULL (see jit.c)
+ * @jit_dump:	the path of a jit-PID.dump, or NULL (see jit.c)
  * @jit_mapped:	the object for the mapped jitdump file, or NULL if @jit_dump is in the archive
  * @jit_unread:	@jit_map and @jit_dump have not been read yet
  * @jit_archived: @jit_map is in the archive
@@ -202,7 +202,7 @@ struct objects {
 
 void objects_init(struct objects *all, const char *trace, const char *uname);
 /*
- * Find the vmlinux from which to read the kernel's source lines: @path or, if @path is NULL, an
+ * Find a vmlinux for the kernel's source lines. Use @path or, if @path is NULL, search for an
  * installed vmlinux. If @path cannot be used, set @e and return false.
  */
 bool objects_vmlinux(struct objects *all, const char *path, const char *kallsyms,
@@ -217,7 +217,7 @@ bool object_is_mapped(const struct object *o, const struct stat *st);
 /* Report whether @name is the name or path of the object. Brackets ([kernel]) may be omitted. */
 bool object_is_named(const struct object *o, const char *name);
 
-/* Return the path of the file that names the object's functions: its JIT map or else o->path. */
+/* Return the path of the file with the function names: o->jit_map or, if it is NULL, o->path. */
 const char *object_names_path(const struct object *o);
 
 /* Report whether @path is the name of a vDSO: [vdso], or [vdso32] for a 32-bit program. */
@@ -230,8 +230,8 @@ struct sym *object_sym(struct object *o, uint64_t addr);
 /* Return the bytes at the address. Set *@size to the number of bytes up to the segment's end. */
 const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size);
 /*
- * Report whether the executed bytes may differ from those that object_bytes() returns, because the
- * kernel patched the code, or because the bytes were read after the recording.
+ * Report whether the bytes from object_bytes() may differ from the executed bytes. They may differ
+ * if the kernel patched its code during the recording, or if the code was saved only later.
  */
 bool object_changed(const struct object *o, uint64_t addr, size_t size);
 /* Return the address of the byte at a file offset. */
@@ -278,7 +278,7 @@ void sym_list_add(struct sym_list *list, uint64_t addr, uint64_t size, const cha
 		  unsigned int rank);
 /* elf.c: return the name of a section, or an empty string if unknown. */
 const char *elf_section_name(Elf *elf, const GElf_Shdr *sh);
-/* elf.c: set *@list to the loaded segments that have all @flags (PF_*). Return their number. */
+/* elf.c: set *@list to the PT_LOAD segments whose p_flags include @flags. Return their number. */
 size_t elf_segments(Elf *elf, size_t file_size, uint32_t flags, struct segment **list);
 /* elf.c: add the symbol of a function. For an STT_FILE symbol, set *@file to its name. */
 void elf_sym(struct sym_list *list, Elf *elf, GElf_Sym *s, uint64_t addr, const char *name,
@@ -290,7 +290,7 @@ void object_set_syms(struct object *o, struct sym_list *list);
 char *object_string(struct object *o, const char *string);
 /* demangle.c: return the name in the source, or @linked if the name is not mangled. */
 const char *sym_demangle(struct object *o, const char *linked, bool arguments);
-/* nameless.c: add the functions without symbols. */
+/* nameless.c: give names to the functions without symbols, and add these functions to o->syms. */
 void nameless_syms(struct object *o);
 /* apart.c: extend equal names in an object or in a list, so that they differ. */
 void object_tell_apart(struct object *o);

@@ -11,12 +11,12 @@
  *	push $N; jmp .plt	in .plt with IBT, for the first call; N is the index of the
  *				relocation in .rela.plt
  *
- * In a static program, the relocation for an ifunc's stub contains the address of the resolver. The
- * resolver's symbol has the name of the function. lld puts such stubs into .iplt.
+ * In a static program, the relocation for an ifunc's stub contains the address of the ifunc's
+ * resolver. The resolver's symbol has the name of the ifunc. lld puts ifunc stubs into .iplt.
  *
- * In 32-bit code, SLOT is the slot's address or, in jmp *SLOT(%ebx), the slot's offset in the
- * global offset table, and N is a byte offset in .rel.plt. All other code in these sections is
- * named [plt].
+ * In 32-bit code, jmp *SLOT contains the slot's address, and jmp *SLOT(%ebx) contains the slot's
+ * offset in the global offset table. The N of push $N is a byte offset in .rel.plt. Code in .plt*
+ * and .iplt is named [plt] if the called function is unknown.
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -105,7 +105,7 @@ static const char *resolved_name(struct object *o, const struct sym_list *list, 
 	return copy;
 }
 
-/* Return the name of the function whose address a slot will contain, or NULL. */
+/* Use a slot's relocation to find the name of the called function. Return NULL if unknown. */
 static const char *slot_name(struct object *o, Elf *elf, const GElf_Shdr *sh, const GElf_Rela *r,
 			     const struct sym_list *list)
 {
@@ -113,7 +113,7 @@ static const char *slot_name(struct object *o, Elf *elf, const GElf_Shdr *sh, co
 
 	if (gelf_getclass(elf) == ELFCLASS64 && type == R_X86_64_IRELATIVE)
 		return resolved_name(o, list, r->r_addend);
-	/* R_386_JMP_SLOT and R_386_GLOB_DAT have the same values as these types. */
+	/* R_386_JMP_SLOT equals R_X86_64_JUMP_SLOT. R_386_GLOB_DAT equals R_X86_64_GLOB_DAT. */
 	if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
 		return NULL;
 	return reloc_name(elf, sh, r);

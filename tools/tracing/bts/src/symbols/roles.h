@@ -14,7 +14,7 @@ enum sym_role {
 	ROLE_ORDINARY,
 	ROLE_SETJMP,		/* returns again at each longjmp() */
 	ROLE_SWITCH,		/* is called on one stack and returns on another stack */
-	ROLE_THUNK,		/* takes a branch for its caller, usually by ret (retpoline) */
+	ROLE_THUNK,		/* executes a branch for its caller, usually by ret (retpoline) */
 };
 
 /* Find the role of a function, and store the role in sym->role. */
@@ -27,8 +27,8 @@ static inline enum sym_role sym_role(struct sym *sym)
 
 /*
  * Report whether the compiler split @part from @whole. Compilers move rarely executed code of f to
- * f.cold. If they inline the start of f into other functions, the rest becomes f.part.0. If @whole
- * jumps to @part, both share one frame.
+ * f.cold. If a compiler inlines the start of f into other functions, the rest of f becomes
+ * f.part.0. If @whole jumps to @part, both share one frame.
  */
 bool sym_is_part(const struct sym *part, const struct sym *whole);
 /* Report whether this suffix of a function's name marks a part of the function. */

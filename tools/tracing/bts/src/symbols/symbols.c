@@ -4,10 +4,10 @@
  *
  * First collect all symbols, then sort them. If an address has several names, the name with the
  * highest rank (global, then weak, then local) becomes the function's name. Among names of equal
- * rank, symbols with a size are preferred, then shorter names. The names with which the kernel's
- * linker script marks the bounds of sections are used only if the address has no other name. All
- * other names, except labels, become aliases, by which users may also refer to the function. A
- * symbol whose size is unknown, or that overlaps the next symbol, ends where the next begins.
+ * rank, symbols with a size are preferred, then shorter names. A name that may mark the start or
+ * end of a kernel section is used only if the address has no other name. The other names of the
+ * address, except labels, become aliases. Users may also refer to the function by an alias. A
+ * symbol whose size is unknown, or that overlaps the next symbol, ends at the next symbol.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -96,8 +96,8 @@ static void add_alias(struct object *o, const struct sym_add *a)
 
 /*
  * Skip labels (symbols without type and size) inside a function. But if the size of the function is
- * unknown, a global label may be the next function, because assemblers such as NASM set neither
- * type nor size.
+ * unknown, keep global labels: they may be functions, because assemblers such as NASM set neither
+ * the type nor the size of a function.
  */
 void object_set_syms(struct object *o, struct sym_list *list)
 {
@@ -152,8 +152,8 @@ void object_set_syms(struct object *o, struct sym_list *list)
 }
 
 /*
- * Report whether @name is @wanted with a suffix. Compilers add a suffix such as .constprop.0 to a
- * copy of a function for some of its callers, and a suffix such as .1 to a nested function.
+ * Report whether @name consists of @wanted and the suffix of a copy or of a nested function. For
+ * example, .constprop.0 marks a copy for some of the function's callers, and .1 a nested function.
  */
 static bool is_copy(const char *name, const char *wanted)
 {

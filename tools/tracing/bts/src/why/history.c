@@ -9,8 +9,8 @@
  * If a signal interrupts a system call, the result is an internal error number like ERESTARTSYS.
  * The kernel then decides whether the system call is restarted or fails with EINTR. When the signal
  * handler ends, rt_sigreturn restores the registers and erases the system call's number, so the
- * event of rt_sigreturn reports -1 as the number. If the interrupted system call fails, this event
- * reports EINTR as the result.
+ * event of rt_sigreturn reports -1 as the number. If the interrupted system call fails, the event
+ * of rt_sigreturn reports EINTR as the result.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static bool is_restart(long result)
 	return -result >= RESTART_MIN && -result <= RESTART_MAX;
 }
 
-/* A signal handler has ended. If the interrupted system call fails, store EINTR as its result. */
+/* A signal handler has ended. If @result is -EINTR, store it in the interrupted system call. */
 static void end_handler(struct history *h, const struct task *task, unsigned int run, long result)
 {
 	for (size_t i = h->nr; i && result == -EINTR; i--) {

@@ -27,7 +27,7 @@ struct system_call {
 
 /**
  * struct history - completed system calls, in the order of their returns
- * @run:	the traces; the first trace contains the failure
+ * @run:	one or two traces; run[0] contains the failure
  * @events:	number of sys_exit events, including those of system calls without a call tree
  */
 struct history {

@@ -2,13 +2,14 @@
 /*
  * Find the condition in the kernel that made a system call fail.
  *
- * If calls of the same system call succeeded, compare the failed call with the successful call that
- * shares the most branches with the failed call. The failing check is at a difference between these
- * two calls. The most likely check is a condition next to an instruction that loads the error
- * number. If several conditions are equally likely, list the last executed condition first.
+ * Compare the failed call with a successful call of the same system call. Of several successful
+ * calls, choose the call that shares the most branches with the failed call. The failing check is
+ * at or after a difference between the two calls. The most likely check is a condition next to an
+ * instruction that loads the error number. If conditions are equally likely, list them in reverse
+ * order of execution.
  *
- * Without a successful call, rank all conditions of the failed call in the same way, but leave out
- * conditions whose likelihood is 0.
+ * With --alone, or if there is no successful call that differs from the failed call, rank all
+ * conditions of the failed call. Leave out conditions whose likelihood is 0.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,8 @@
 #include "rank.h"
 
 /*
- * Compare the failed call with at most this many different successful calls. Choose the latest
- * ones, because earlier calls often differ from the failed call in more than the failing check.
+ * The maximum number of compared successful calls (calls with equal branches count once). Choose
+ * the latest calls, because earlier calls often also differ at places other than the failing check.
  */
 #define GOODS_MAX	256
 
@@ -93,8 +94,8 @@ static bool is_condition_of(const struct trail *t, const struct condition *c,
 }
 
 /*
- * Find the condition at the place of a difference. Begin the search at *@from, the condition of the
- * previous difference, because differences and conditions are in the order of execution.
+ * Find the condition at the place of a difference. Differences and conditions are both in the order
+ * of execution, so begin the search at index *@from, where the previous condition was found.
  */
 static const struct condition *condition_of(const struct trail *t, const struct difference *d,
 					    size_t *from)
@@ -120,8 +121,8 @@ static int by_way(const void *left, const void *right)
 }
 
 /*
- * Return true if the error number was loaded between @c and the next condition, and @good does not
- * contain @c with the same outcome.
+ * Return true if the failed call loaded the error number between @c and the next condition, and if
+ * @c never had the same outcome in the good call.
  */
 static bool is_foreign_load(const struct condition *c, const struct trail *good)
 {
@@ -137,8 +138,8 @@ static bool has_reason(const struct ranking *r, const struct condition *c)
 }
 
 /*
- * Also add each condition after a difference if is_foreign_load() is true. The failing check may
- * be in code that only the failed call ran, or in a caller that tests a return value.
+ * After the first difference, also add conditions for which is_foreign_load() is true. The failing
+ * check may be in code that only the failed call ran, or in a caller that tests a return value.
  */
 static void add_foreign(struct ranking *r, struct history *h)
 {

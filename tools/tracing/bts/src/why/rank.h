@@ -13,7 +13,7 @@
 /**
  * struct reason - a possible reason for the failure
  * @condition:	the conditional jump, or NULL if the difference is not a conditional jump
- * @difference:	the last difference up to @condition, or NULL if ranking.good is NULL
+ * @difference:	the last difference at or before @condition, or NULL if ranking.good is NULL
  * @parted:	true if @difference is at @condition, false if @difference is earlier
  * @order:	position of the condition in the order of execution
  * @weight:	likelihood of the reason

@@ -27,7 +27,7 @@ static struct place place_of(const struct reason *reason)
 	return reason->condition ? reason->condition->place : reason->difference->place;
 }
 
-/* List a call's function and its callers, outermost first. Return the list's length. */
+/* List the functions from the outermost caller to @activation. Return the list's length. */
 static uint32_t callers_of(const struct trail *t, uint32_t activation,
 			   uint32_t functions[CALLERS_MAX], bool *cut)
 {
@@ -50,7 +50,7 @@ static uint32_t callers_of(const struct trail *t, uint32_t activation,
 	return nr;
 }
 
-/* List the reason's function and its callers, outermost first. Return the list's length. */
+/* List the functions from the outermost caller to place_of(@reason). Return the list's length. */
 static uint32_t calls_to(const struct ranking *r, const struct reason *reason,
 			 uint32_t functions[CALLERS_MAX], bool *cut)
 {
@@ -85,7 +85,7 @@ static void show_calls(const struct history *h, const struct ranking *r,
 		colour(route->out, COLOUR_NONE);
 }
 
-/* Write where the failed call (@side 0) or the good call (@side 1) goes from place_of(@reason). */
+/* Write what the failed call (@side 0) or the good call (@side 1) does at place_of(@reason). */
 static void way(char *buffer, size_t size, const struct history *h, const struct reason *reason,
 		unsigned int side)
 {
@@ -176,7 +176,7 @@ void why_show(const struct history *h, const struct ranking *r, unsigned long ro
 	if (r->good)
 		show_call(h, r->good, out);
 	else if (r->goods)
-		fprintf(out, "%zu successful call%s that took the same branches, so the following "
+		fprintf(out, "%zu successful call%s without finding a difference, so the following "
 			"places are only hypotheses", r->goods, text_plural(r->goods, "s"));
 	else
 		fputs("no successful call, so the following places are only hypotheses", out);

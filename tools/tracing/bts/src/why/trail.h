@@ -14,8 +14,8 @@
  * @function:	number of the function
  * @parent:	index of the caller's activation or, for the outermost activation, its own index
  * @conditions:	number of conditions tested so far
- * @last:	1 + the index of the latest condition in trail.list; 0 at first, and again after
- *		each load of the error number
+ * @last:	1 + the index of the latest condition in trail.list. The value is 0 before the first
+ *		condition, and between a load of the error number and the next condition
  * @loaded:	the function loaded the error number
  */
 struct activation {
@@ -30,12 +30,12 @@ struct activation {
  * struct condition - a conditional or indirect jump
  * @place:	the jump
  * @to:		the next executed instruction
- * @same:	token.same if the jump was taken, or 0
- * @activation:	the call that executed the jump
+ * @same:	if the jump was taken, its token.same; otherwise 0
+ * @activation:	index, in trail.activations, of the function call that executed the jump
  * @index:	index among the conditions of the activation
  * @before:	the error number was loaded before the jump
- * @load:	address of the instruction that loaded the error number after this jump and before
- *		the next condition, or 0
+ * @load:	0, or the address of an instruction that loaded the error number between this jump
+ *		and the activation's next condition
  */
 struct condition {
 	struct place	place;

@@ -97,7 +97,7 @@ static void test_foreign(void)
 	for (e.format = 2; e.format; e.format++) {
 		char words[64];
 
-		snprintf(words, sizeof(words), "CPU 0: a pack written by another tracer: format %u",
+		snprintf(words, sizeof(words), "CPU 0: a pack in unknown format %u",
 			 e.format);
 		r = read_between(&e, PACK_SIZE, 2 * NR);
 		good &= is_between(&r) && r.lost[LOSS_DAMAGED] == NR && strstr(r.error, words);

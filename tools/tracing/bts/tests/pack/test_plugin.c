@@ -252,7 +252,7 @@ static void test_format(struct tep_handle *tep)
 
 	entry.pack.format = BTS_PACK_FORMAT + 1;
 	expect(strstr(print(tep, &entry, size), "4 branches"),
-	       "4 branches, written by another tracer: format 2", "a pack of another format");
+	       "4 branches, in unknown format 2", "a pack of another format");
 }
 
 static u64 seed = 88172645463325252ULL;

@@ -1039,7 +1039,7 @@ judge_import() {
 judge_diff() {
 	"$bts" diff calls.dat calls-more.dat >"$work/text"
 	[ $? -eq 1 ] && grep -q '^calls-.*: 1 difference$' "$work/text" &&
-		grep -q '^ *1 fib+.* 12 deep in A, 13 deep in B, 144 times in all$' "$work/text" &&
+		grep -q '^ *1 fib+.* depth is 12 in A, 13 in B, 144 times in all$' "$work/text" &&
 		grep -q '^ *in .* > main > fib' "$work/text" &&
 		! grep -q '^ *2 ' "$work/text" || return 1
 	# With a filter, a call is counted only if at least one of its branches is shown.
