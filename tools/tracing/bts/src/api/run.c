@@ -19,7 +19,7 @@ static struct bts_place place_at(const struct place *place, uint64_t addr)
 	};
 }
 
-/* Fill @b. If @step counts the branches of several processes, @t is NULL. */
+/* Fill @b. For on_total(), @t is NULL, because several processes may have taken the branch. */
 static void fill_branch(const struct bts_trace *trace, const struct task *t,
 			const struct step *step, uint64_t ts, struct bts_branch *b)
 {
@@ -37,7 +37,7 @@ static void fill_branch(const struct bts_trace *trace, const struct task *t,
 	};
 }
 
-/* Report whether a callback ended the run, or ran out of memory when it called libbts. */
+/* Report whether a callback returned non-zero, or libbts ran out of memory within a callback. */
 static int stopped(const struct bts_trace *trace)
 {
 	return trace->stop || trace->pipe.error.code == ENOMEM;

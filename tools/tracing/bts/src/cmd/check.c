@@ -32,11 +32,11 @@
 static const char usage[] =
 "Usage: bts check [OPTIONS]\n"
 "\n"
-"Reports whether this machine can record branches and, if it cannot, what to do. The exit status\n"
-"is 0 if branches can be recorded.\n"
+"Reports whether this machine can record branches and, if it cannot, what to do.\n"
+"Exit status: 0 if it can and, with --probe, if the recorded branches are correct.\n"
 "\n"
-"      --probe   record a program whose branches are known, and print a report about\n"
-"                the result that you can send to the developers\n"
+"      --probe   record a program whose branches are known, check the recorded branches,\n"
+"                and print a report; please send the report to the developers\n"
 "      --json    print one JSON object per line\n"
 "  -h, --help    this text\n";
 
@@ -74,7 +74,7 @@ good(const struct check *check, const char *what, const char *format, ...)
 	va_end(args);
 }
 
-/* Print a remark that is not a failure. */
+/* Print a note. A note does not make the check fail. */
 static void __attribute__((format(printf, 3, 4)))
 note(const struct check *check, const char *what, const char *format, ...)
 {
@@ -165,8 +165,8 @@ static void check_flags(struct check *check)
 		const char	*flag, *words;
 	} wanted[] = {
 		{ "dts",	"no Debug Store" },
-		{ "bts",	"no Branch Trace Store: the firmware or the hypervisor "
-				"(IA32_MISC_ENABLE) or clearcpuid= disables it" },
+		{ "bts",	"no Branch Trace Store; the firmware, the hypervisor or the "
+				"kernel parameter clearcpuid= may have disabled it" },
 		{ "dtes64",	"the Debug Store has only the 32-bit format" },
 	};
 	bool missing = false;
@@ -186,7 +186,7 @@ static void check_flags(struct check *check)
 		     "no ds_cpl: bts-cpl-filter has no effect; the tracer filters instead");
 }
 
-/* Print errata of BTS (Nehalem to Ivy Bridge) and, if the CPU has FRED, a request for reports. */
+/* Print the known errata of BTS. If the CPU has FRED, ask the user to report whether BTS works. */
 static void check_errata(struct check *check)
 {
 	static const unsigned char models[] = {
@@ -263,7 +263,7 @@ static void check_options(const struct check *check, const char *root)
 	static const struct {
 		const char	*option, *words;
 	} wanted[] = {
-		{ "bts-block",	"tasks cannot wait until the ring buffer has room" },
+		{ "bts-block",	"if the ring buffer is full, branches are lost" },
 		{ "bts-sched",	"task switches are not shown" },
 		{ "bts-map",	"user addresses cannot be resolved after the recording" },
 		{ "bts-pack",	"a branch takes 28 bytes of the ring buffer instead of 2" },
@@ -275,7 +275,7 @@ static void check_options(const struct check *check, const char *root)
 
 		if (access(path, F_OK))
 			note(check, "kernel",
-			     "no %s: %s; a newer kernel of this project has this option",
+			     "no option %s: %s; newer versions of the tracer have this option",
 			     wanted[i].option, wanted[i].words);
 		free(path);
 	}
@@ -313,7 +313,8 @@ static void check_perf(struct check *check)
 		     "kernel.perf_event_paranoid is %lld)", paranoid);
 	free(why);
 	if (!perf_events_try(BACKEND_INTEL_BTS))
-		good(check, "perf", "this user can record both sides (--backend intel_bts)");
+		good(check, "perf", "this user can record user space and the kernel "
+		     "(--backend intel_bts)");
 }
 
 /* If neither the tracer nor perf can record, bts record uses the emulated machine. */
@@ -323,8 +324,8 @@ static void check_vm(struct check *check)
 
 	check->vm = run;
 	if (run)
-		good(check, "vm", "%s runs commands in the emulated machine, and records both "
-		     "sides (--backend vm)", run);
+		good(check, "vm", "%s runs a command in the emulated machine, and records "
+		     "user space and the kernel (--backend vm)", run);
 	else
 		note(check, "vm", "the emulated machine is not installed; " VM_ADVICE);
 	free(run);
@@ -376,9 +377,9 @@ static void check_start(struct check *check)
 	} else {
 		stats = instance_read(inst, "bts_stats");
 		once = stats && strstr(stats, "hw_interrupt: once");
-		good(check, "hardware", "each CPU stores a known branch and raises an "
-		     "interrupt (%s)",
-		     once ? "once" : "for each record above the threshold");
+		good(check, "hardware", "each CPU stores a known branch; %s raises an interrupt",
+		     once ? "only the record that reaches the threshold" :
+		     "each record at or above the threshold");
 		free(stats);
 	}
 	free(path);

@@ -45,7 +45,7 @@ int command_no_places(const struct options *o, const char *command)
 {
 	if (o->dso || o->from || o->to)
 		return msg_misuse(command, "--dso, --from and --to cannot be used, because calls "
-				  "are followed through all code");
+				  "are followed through all files and functions");
 	return STATUS_OK;
 }
 
@@ -60,7 +60,8 @@ int command_no_head(const struct options *o, const char *command)
 int command_no_input(const struct options *o, const char *command)
 {
 	if (strcmp(o->path, DAT_NAME))
-		return msg_misuse(command, "-i %s: cannot be used with other traces", o->path);
+		return msg_misuse(command, "-i %s: cannot be used, because traces are given as "
+				  "arguments", o->path);
 	return STATUS_OK;
 }
 

@@ -22,8 +22,8 @@
  * @option:	handles an option, whose value is in optarg. Returns STATUS_OK, or prints a message
  *		and returns STATUS_MISUSE. NULL if the command has no options
  * @rows:	the output is a list of rows, so the option --head is accepted
- * @operands:	handles the operands, beginning with argv[optind]. Returns the same values as
- *		@option. NULL if the trace is the only operand
+ * @operands:	handles the operands, beginning with argv[optind]. Returns STATUS_OK or
+ *		STATUS_MISUSE, like @option. NULL if the trace is the only operand
  * @run:	runs the command. Returns the exit status
  */
 struct command {
@@ -62,11 +62,11 @@ int command_trace_name(const char **trace, const char *command, int argc, char *
  */
 int command_input(struct options *o, const char *command, int argc, char **argv);
 /*
- * For commands that follow calls through all code: if --dso, --from or --to is set, print a message
- * and return STATUS_MISUSE.
+ * For commands that follow calls through all files and functions: if --dso, --from or --to is set,
+ * print a message and return STATUS_MISUSE.
  */
 int command_no_places(const struct options *o, const char *command);
-/* For commands without rows: if --head is set, print a message and return STATUS_MISUSE. */
+/* If --head is set, print that the output is not a list of rows, and return STATUS_MISUSE. */
 int command_no_head(const struct options *o, const char *command);
 /* For commands with trace operands: if -i is set, print a message and return STATUS_MISUSE. */
 int command_no_input(const struct options *o, const char *command);

@@ -13,7 +13,8 @@
  * The second column of the output contains the kind of the option's argument (FILE, DIR, USER, PID,
  * EVENT ...), or a list of the valid values. If the option has no argument, the column is empty.
  *
- * Given an option that the user has typed, print only its second column. A word may bundle options:
+ * Given a word that the user has typed, print only the kind or the values of the argument that must
+ * follow the word. A word may bundle several short options:
  *
  *	-o, --output, -uo	-> FILE
  *	-u			-> nothing, because -u has no argument
@@ -155,7 +156,7 @@ static const char *argument_after(const struct list *l, const char *word)
 		name[1] = *word;
 		argument = argument_of(l, name);
 	}
-	/* If more characters follow the option in @word, they are the option's argument. */
+	/* If @word continues after the letter of the option, the rest of @word is the argument. */
 	return *word && word[1] ? "" : argument;
 }
 

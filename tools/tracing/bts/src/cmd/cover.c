@@ -2,9 +2,9 @@
 /*
  * bts cover: count how often each line and each branch was executed.
  *
- * The counts are sums of the counts of steps (struct step in flow/pipeline.h). As in gcov, a line
- * is counted when execution enters the line at the start of a function or from another line of the
- * function. A backward jump inside the line also counts, but a return into the line does not.
+ * Each step has a count (struct step in flow/pipeline.h), and bts cover adds up these counts. As in
+ * gcov, a line is counted when a call leads to it, or when execution comes to it from another line.
+ * A backward jump inside the line also counts, but a return into the calling line does not.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -94,7 +94,7 @@ static bool is_call(const struct step *s)
 	return s->kind == BRANCH_CALL || s->kind == BRANCH_CALL_IND;
 }
 
-/* Report whether a jump, call or return begins a new execution of the line at its target. */
+/* Report whether a jump, call or return begins a new execution of its target's line. */
 static bool comes_anew(const struct step *s, const char *file, unsigned int line)
 {
 	uint64_t from = s->at_from.addr;
@@ -115,8 +115,8 @@ static bool comes_anew(const struct step *s, const char *file, unsigned int line
 }
 
 /*
- * Return how often the branch began a new execution of the line at its target. A return from an
- * interrupt usually only continues the interrupted line.
+ * Return how often the branch began a new execution of its target's line. A return from the kernel
+ * or from an interrupt counts only if it starts a signal handler or a program.
  */
 static uint64_t times_anew(const struct cover *c, const struct step *s, const char *file,
 			   unsigned int line)

@@ -16,8 +16,8 @@ struct cover;
  * struct cover_format - an output format
  * @name:	the argument of -f
  * @print:	writes the sums
- * @lines:	whether the format shows lines and functions, for which it needs debug information
- * @tests:	whether the format can name a test
+ * @lines:	whether the format shows source lines and functions, and so needs debug information
+ * @tests:	whether the format has a field for the name of a test (--tests)
  */
 struct cover_format {
 	const char	*name;
@@ -30,22 +30,24 @@ struct cover_format {
  * struct cover - the state of bts cover, with the sums over all traces
  * @options:	the filters for branches
  * @pipe:	the current trace
- * @pipes:	the open traces; @pipe is the last of them. The sums of an object belong to the
- *		first trace that contains the object
- * @tests:	whether each trace is a test with separate sums
+ * @pipes:	the @nr_pipes open traces; @pipe is the last of them. If several traces contain a
+ *		file, its sums are stored under the first trace's object (see cover_add.c)
+ * @tests:	whether to write the sums of each trace separately, as a test (--tests)
  * @test:	the name of the current test, or NULL
  * @format:	the output format
  * @damaged:	whether any of the traces is damaged
  * @paths:	the names of the @nr_paths traces
  * @output:	the name of the output file, or NULL
- * @bills:	a stream that collects the summaries of the traces
- * @lines:	keyed by file name and line. entry->branches is how often the line was executed
- * @conds:	keyed by object and address of a conditional jump. entry->calls is how often the
- *		jump was taken, and entry->branches is how often the jump was not taken
- * @calls:	keyed by object and address of a function or, if @b of the key is set, by object and
- *		number of an inlined function. entry->calls is how often the function was entered
- * @insns:	keyed by object and address of an instruction. entry->insns is how often the
- *		instruction was executed; entry->calls holds the length of the instruction
+ * @bills:	a stream for the summaries of the traces, which pipe_bill() prints
+ * @lines:	sums for source lines. The key is the file name and the line number. The number of
+ *		executions is stored in entry->branches
+ * @conds:	sums for conditional jumps. The key is the object and the jump's address.
+ *		entry->calls counts taken jumps, and entry->branches counts untaken jumps
+ * @calls:	sums for functions. The key is the object and the function's address. For an inlined
+ *		function, the key is the object and the function's number, and @b is also set.
+ *		entry->calls is how often the function was entered
+ * @insns:	sums for instructions. The key is the object and the address. entry->insns is the
+ *		number of executions, and entry->calls is not a count, but the instruction's length
  */
 struct cover {
 	const struct options *options;
@@ -68,25 +70,25 @@ struct cover {
 	bool		(*wanted)(const struct cover *c, const struct object *o);
 };
 
-/* cover.c: find or add the entry that counts a conditional jump. */
+/* cover.c: find or add the entry of @c->conds for a conditional jump. */
 struct tally_entry *cover_cond(struct cover *c, const struct object *o, uint64_t addr);
-/* cover.c: find or add the entry that counts how often an inlined function of @o is entered. */
+/* cover.c: find or add the entry of @c->calls for the inlined function @inlined. */
 struct tally_entry *cover_inlined(struct cover *c, const struct object *o,
 				  const struct sym *inlined);
 /*
- * cover_add.c: return the object that contains the sums for @o. The returned object may belong to
- * an earlier trace.
+ * cover_add.c: return the object under which the sums for @o are stored. If an earlier trace
+ * contains the same file, return the object of the earlier trace; otherwise, return @o.
  */
 struct object *cover_object(struct cover *c, struct object *o);
 /* cover_add.c: close the current trace, unless the sums refer to objects of this trace. */
 void cover_end_trace(struct cover *c);
 
 /**
- * struct copy - the inlined copies of a function
+ * struct copy - a function whose code the compiler copied into callers (inlined copies)
  * @path:	the file of the function's declaration, or NULL
  * @line:	the line of the function's declaration, or 0
- * @entries:	how often the copies were entered
- * @merged:	whether @entries were added to the calls of the function's out-of-line code
+ * @entries:	how often the inlined copies were entered
+ * @merged:	whether @entries were added to the number of calls to the out-of-line function
  */
 struct copy {
 	const struct sym	*sym;
@@ -101,11 +103,11 @@ struct copies {
 	size_t		nr;
 };
 
-/* cover_copies.c: list the inlined copies in an object. The caller frees the list. */
+/* cover_copies.c: list the functions with inlined copies in @o. The caller frees the list. */
 void cover_copies(struct cover *c, struct object *o, struct copies *copies);
 /*
- * cover_copies.c: find the copies of @s that are declared in @file. Set their member @merged, and
- * return the sum of their @entries. Ignore a copy if its @merged is already set.
+ * cover_copies.c: return how often the inlined copies of @s were entered. @file is the source file
+ * of @s. Mark the copies in @copies as merged, and skip copies that are already merged.
  */
 uint64_t cover_copies_of(struct copies *copies, const struct sym *s, const char *file);
 /* cover_lcov.c, cover_pcs.c */

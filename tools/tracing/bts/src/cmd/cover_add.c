@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Add up the sums of several traces. If a file occurs in several traces, each trace has its own
- * struct object for the file, but all sums for the file's addresses are stored under the first
- * trace's object. Each build of a file has its own sums. But in lcov's output, the sums for lines
- * and functions include all builds, because lcov identifies a line by the name of the source file
- * and the line number.
+ * Add up the sums of several traces. Each trace has its own struct object for a file. If several
+ * traces contain the same build of a file, its sums are stored under the first trace's object.
+ * Different builds of a file have separate sums. But in lcov's output, the sums for lines and
+ * functions include all builds, because lcov identifies a line by the name of the source file and
+ * the line number.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -320,7 +320,8 @@ void cover_lcov(struct cover *c)
 		free(path);
 	}
 	free(all.list);
-	msg_warn("cover: %s%s%lu of %lu line%s ran; files with source: %zu, without (left out): %zu",
+	msg_warn("cover: %s%s%lu of %lu line%s ran; "
+		 "files with source: %zu, without source (left out): %zu",
 		 c->test ? c->test : "", c->test ? ": " : "", sums.hit, sums.lines,
 		 text_plural(sums.lines, "s"), sums.files, sums.skipped);
 	for (size_t i = 0; i < c->nr_pipes; i++)

@@ -59,7 +59,7 @@ struct module {
 	uint64_t		end;
 };
 
-/* For code neither in a file nor in the kernel, the base is the lowest executed address. */
+/* The kernel's base is its first symbol. The base of JIT code is the lowest executed address. */
 static uint64_t base_of(const struct object *o, uint64_t first)
 {
 	if (o->is_file)

@@ -4,8 +4,8 @@
  *
  *	bts gdb FILE --runs--> gdb --runs--> bts gdb --stdio FILE
  *
- * With --stdio or --listen, bts gdb is the remote stub for gdb. Without these options, bts gdb
- * executes gdb, which runs bts gdb --stdio as the stub.
+ * With --stdio or --listen, this command is the remote stub to which gdb connects. Without these
+ * options, this command executes gdb, and gdb starts the stub.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -41,9 +41,10 @@ static const char usage[] =
 #define WINDOW_MIN	2
 
 /**
- * struct gdb_command - the arguments
- * @stdio, @listen: bts runs as gdb's remote stub
- * @port:	the port of @listen
+ * struct gdb_command - the arguments of bts gdb
+ * @stdio:	serve gdb on standard input and output
+ * @listen:	serve gdb on @port
+ * @port:	a TCP port of 127.0.0.1; 0 means any port
  * @args:	the @nr_args arguments for gdb
  */
 struct gdb_command {
@@ -104,10 +105,10 @@ static char *target_command(const struct gdb_command *c, const char *self, const
 }
 
 /*
- * Run gdb. The options make gdb search for programs on this machine, and for debug information on
- * this machine and in the archive. gdb starts at the end of the recorded history, where gdb cannot
- * show a stack, so the first command is a step backwards. The timeout for replies is long, because
- * bts may read the trace for several minutes before the first reply.
+ * Run gdb. The empty sysroot makes gdb search for programs on this machine. gdb searches for debug
+ * information in the archive and in /usr/lib/debug. At the end of the history, where gdb starts, it
+ * cannot show a stack. Therefore, step back by one instruction. The timeout for replies is long,
+ * because bts may read the trace for several minutes before the first reply.
  */
 static int run_gdb(const struct gdb_command *c)
 {
@@ -146,7 +147,7 @@ static void say_position(const struct gdb_session *g)
 		for (size_t n = 0; n < gdb_nr_blocks(t); n++)
 			gaps += gdb_is_gap(gdb_block_before(t, n));
 	}
-	msg_warn("process %d (%s) up to %llu.%06llu: %zu thread%s, %s block%s, %zu gap%s",
+	msg_warn("process %d (%s) up to %llu.%06llu s: %zu thread%s, %s block%s, %zu gap%s",
 		 g->tgid, g->current->comm, usec / 1000000, usec % 1000000, g->nr_threads,
 		 text_plural(g->nr_threads, "s"), text_commas(blocks), text_plural(blocks, "s"),
 		 gaps, text_plural(gaps, "s"));

@@ -24,16 +24,16 @@
 static const char usage[] =
 "Usage: bts import [OPTIONS] [FILE]\n"
 "\n"
-"Converts a perf.data file into a trace. perf must have recorded the file with one of\n"
+"Converts a perf.data file into a trace. Record the file with one of these commands:\n"
 "\n"
 "  perf record -e branches:u -c 1 -d COMMAND          user space\n"
-"  perf record --per-thread -e intel_bts// COMMAND    both sides, as root\n"
+"  perf record --per-thread -e intel_bts// COMMAND    user space and kernel, as root\n"
 "\n"
 "  -i, --input FILE    perf's file (perf.data)\n"
 "  -o, --output FILE   the trace (trace.dat)\n"
 "  -h, --help          this text\n";
 
-#define CANNOT	"branches:u (the user side only, switches without addresses; branches may be lost)"
+#define CANNOT	"branches:u (user side only; task-switch rows lack addresses; branches may be lost)"
 
 static char *info_text(struct perf_data *data, const struct perf_rows *rows,
 		       const struct writer *w)

@@ -29,12 +29,12 @@
 static const char usage[] =
 "Usage: bts info [OPTIONS] [FILE]\n"
 "\n"
-"Prints the origin of a trace (command, user, date, machine, options), and the numbers of\n"
-"recorded and lost branches.\n"
+"Prints the origin of a trace (command, user, date, machine, options), and its summary (the\n"
+"numbers of recorded and lost branches).\n"
 "\n"
 "  -i, --input FILE   the trace (trace.dat)\n"
 "      --stats        print the tracer's counters, too\n"
-"      --json         print one object; for trace-cmd's traces, the summary is a second object\n"
+"      --json         print JSON; if trace-cmd made the trace, the summary is a second object\n"
 "  -h, --help         this text\n";
 
 /* Return the value of the first line "KEY: value", or NULL. The value ends at the newline. */
@@ -69,7 +69,7 @@ static void print_value(const char *name, const char *text, const char *key)
 	free(value);
 }
 
-/* Print the value of each line with this key. */
+/* Print the value of each line "KEY: value" in @text. */
 static void print_values(const char *name, const char *text, const char *key)
 {
 	const char *value = find_value(text, key);
@@ -117,7 +117,7 @@ static void print_options(const char *info)
 		"bts-cpl-filter", "bts-sched", "bts-map", "bts-sync", "overwrite",
 	};
 
-	/* A trace from bts import does not contain bts record's options, such as buffer_size_kb. */
+	/* A trace from "bts import" has no buffer_size_kb and no other options of "bts record". */
 	if (!stats_number(info, "buffer_size_kb"))
 		return;
 	printf("%-11s", "options");
@@ -217,7 +217,7 @@ static void json_lines(const char *text, const char *end)
 	fputs("],", stdout);
 }
 
-/* Print JSON. @stats is the end of dat->info.text, with the tracer's counters, or NULL. */
+/* Print JSON. @stats is NULL, or points to the tracer's counters at the end of dat->info.text. */
 static void show_json(const struct dat *dat, const char *stats, bool with_stats)
 {
 	const char *info = dat->info.text;

@@ -66,7 +66,7 @@ struct record {
 	struct kernel_code	*code;		/* read before tracing begins */
 	int			signals;
 	unsigned int		nr_written;
-	bool			by_trigger;	/* the trigger of --on has ended the recording */
+	bool			by_trigger;	/* the event that --on names ended the recording */
 	struct timespec		start;
 };
 
@@ -168,7 +168,7 @@ static bool triggered(const struct record *rec)
 	return rec->options.on && !instance_read_number(rec->inst, "tracing_on");
 }
 
-/* Return descriptors to poll for signals, failed writes and ended targets. */
+/* Return descriptors for poll(). They report signals, failed writes and ended targets. */
 static struct pollfd *poll_set(const struct record *rec)
 {
 	struct pollfd *fds = mem_zalloc(2 + rec->targets.nr, sizeof(*fds));
@@ -227,10 +227,10 @@ static enum reason wait_for_end(struct record *rec)
 /* --- Stop and write ----------------------------------------------------------------- */
 
 /*
- * When tracing is switched off, all held branches and rows (see bts-block) are dropped. So first
- * wait. When the reader threads make room in the ring buffer, the kernel delivers the held branches
- * and rows. Branches are delivered in order, so wait until the counter "delivered" has grown by the
- * number of branches that are held now. Rows have no such counter, so wait until "rows_held" is 0.
+ * With bts-block, the tracer holds branches and rows until the reader threads make room in the ring
+ * buffer. Wait for the delivery, because the tracer drops held branches and rows when tracing is
+ * switched off. Branches are delivered in order, so wait until the counter "delivered" has grown by
+ * the number of branches that are held now. For rows, wait until the counter "rows_held" is 0.
  */
 static void wait_for_held(const struct record *rec)
 {
@@ -249,13 +249,13 @@ static void wait_for_held(const struct record *rec)
 			return;
 		usleep(HELD_POLL_US);
 	}
-	msg_warn("some held branches are lost, because the ring buffer stayed full for too long");
+	msg_warn("some branches or rows waited too long for room in the ring buffer, and are lost");
 }
 
 /*
- * Stop tracing the tasks that are still running. Then wait until their held branches are
- * delivered, because switching tracing off would drop them. Read the PIDs of the tasks from the
- * tracer, because function-fork may have added tasks.
+ * Stop tracing the tasks that are still running. Then wait until the tracer has delivered the
+ * branches that it holds for these tasks, because switching tracing off drops held branches. Read
+ * the PIDs of the tasks from the tracer, because function-fork may have added tasks.
  */
 static int stop_tracing(const struct record *rec)
 {
@@ -355,7 +355,7 @@ static char *info_text(const struct record *rec, const struct look_counts *count
 		bytes_add(&text, line, strlen(line));
 		free(line);
 	}
-	/* Append bts_stats unchanged, because none of its keys occurs in the text so far. */
+	/* Append bts_stats. Its keys differ from all earlier keys, so no key is ambiguous. */
 	bytes_add(&text, stats, strlen(stats) + 1);
 	return text.data;
 }
@@ -429,7 +429,7 @@ static int write_file(struct record *rec)
 		ret = -1;
 	rec->collector = NULL;
 	if (counts.maps_overwritten)
-		msg_warn("%llu old mappings were overwritten, so early branches may have no names",
+		msg_warn("%llu old mappings were overwritten, so early branches may lack symbols",
 			 counts.maps_overwritten);
 	stats = stats_of_file(rec);
 	/* Finish the file even after a failure, because the existing data is valid. */

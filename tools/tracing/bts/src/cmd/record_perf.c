@@ -8,9 +8,9 @@
  *			signal arrives; stop each task for a moment when it starts and at exec()
  *	finish		detach from the tasks, write the file, and print the summary
  *
- * The output is a trace.dat file, as with the tracer. In the BTS section, the line
- * "backend:" contains the backend and its limits. The line "kernel_ends:" contains "present" if
- * branches may begin or end in the kernel, otherwise "absent".
+ * As with the tracer, bts record writes a trace.dat file. In the BTS section, the line "backend:"
+ * contains the backend and its limits. If branches may begin or end in the kernel, the line
+ * "kernel_ends:" contains "present". Otherwise, this line contains "absent".
  */
 #include <dirent.h>
 #include <errno.h>
@@ -62,7 +62,7 @@ struct perf_recording {
 	struct perf_events		events;
 	struct perf_rows		rows;
 	struct writer			*writer;
-	struct threads			threads;	/* stopped until the file is open */
+	struct threads			threads;	/* stopped by bts until open_file() ends */
 	char				*about;
 	struct kernel_code		*code;		/* read before the command starts */
 	struct timespec			start;
@@ -100,8 +100,9 @@ static bool has_kernel_side(const struct perf_recording *rec)
 static const char *way(const struct perf_recording *rec)
 {
 	if (rec->options->backend == BACKEND_INTEL_BTS)
-		return "intel_bts (switches without addresses; branches may be lost)";
-	return "branches:u (the user side only, switches without addresses; branches may be lost)";
+		return "intel_bts (most task-switch rows lack addresses; branches may be lost)";
+	return "branches:u (user side only; most task-switch rows lack addresses; "
+	       "branches may be lost)";
 }
 
 /* --- Prepare -------------------------------------------------------------------------- */
@@ -190,7 +191,7 @@ static int add_threads(struct perf_recording *rec, pid_t pid)
 	return ret;
 }
 
-/* Let the stopped threads continue. The end of a thread is recorded, so the file must be open. */
+/* Let stopped threads continue. Call this after open_file(), because follow_go() may write rows. */
 static void let_threads_go(struct perf_recording *rec)
 {
 	for (size_t i = 0; i < rec->threads.nr; i++) {
@@ -328,7 +329,7 @@ static bool note_ends(struct perf_recording *rec, struct pollfd *fds)
 	return all;
 }
 
-/* Return descriptors to poll for signals, data in rings, and ended targets. */
+/* Return descriptors for poll(). They report signals, data in rings, and ended targets. */
 static struct pollfd *poll_set(const struct perf_recording *rec, size_t *nr)
 {
 	size_t rings = rec->events.nr_rings;
@@ -349,8 +350,8 @@ static struct pollfd *poll_set(const struct perf_recording *rec, size_t *nr)
 
 /*
  * After a task has ended, poll() always reports POLLHUP for the task's ring, although other tasks
- * may still write into the ring. So exclude such rings from poll(), and return a timeout for poll()
- * after which the caller reads these rings. Without such rings, return -1.
+ * may still write into the ring. So exclude this ring from poll(). If a ring is excluded, return a
+ * timeout for poll(), so that the caller reads the ring regularly. Otherwise, return -1.
  */
 static int leave_ended(struct pollfd *fds, size_t rings)
 {

@@ -2,10 +2,10 @@
 /*
  * bts record --repeat: record the same command again and again.
  *
- * Each run is recorded into FILE. Then FILE is renamed to FILE.passed.N or, if the command's exit
- * status was not 0 or a signal ended the command, to FILE.failed.N. If FILE ends with ".dat", the
- * new names end with ".dat", too. Each recording runs in a new process, so that no state remains
- * from earlier recordings.
+ * Each run is recorded into FILE. If the command's exit status is 0, FILE is then renamed to
+ * FILE.passed.N. If the exit status is not 0, or if a signal ended the command, FILE is renamed to
+ * FILE.failed.N. If FILE ends with ".dat", the new names end with ".dat", too. Each recording runs
+ * in a new process, so that no state remains from earlier recordings.
  */
 #include <fcntl.h>
 #include <signal.h>

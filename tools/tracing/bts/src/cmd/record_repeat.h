@@ -11,7 +11,7 @@
 
 /**
  * struct record_result - how a recording ended
- * @status:	the status of bts record, which is 0 or, after a failure, RECORD_*
+ * @status:	if this is not 0, bts record returns this status, for example RECORD_FAILED
  * @wait_status: the command's status, from waitpid()
  * @ended:	whether the command has ended
  */

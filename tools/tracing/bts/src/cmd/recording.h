@@ -21,8 +21,8 @@ struct record_result record_with_perf(const struct record_options *options);
 struct record_result record_with_vm(const struct record_options *options);
 
 /*
- * Return a signalfd for the signals that end the recording and, with @children, for SIGCHLD. On
- * failure, print a message and return -1.
+ * Return a signalfd for the signals that end the recording. If @children is true, the signalfd also
+ * reports SIGCHLD. On failure, print a message and return -1.
  */
 int recording_signals(bool children);
 /*

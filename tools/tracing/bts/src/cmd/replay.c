@@ -9,8 +9,8 @@
  *	           121        25  fib-49   } // fib
  *
  * The counts of a function include its callees. These counts are printed in the function's last
- * line, because they are not final before the function ends. A function is printed as a single
- * line if no other line comes between its first and its last line. So delay the first line until
+ * line, because they are not final before the function ends. If no other line comes between the
+ * first and the last line of a function, a single line replaces both. So delay the first line until
  * the function ends or another line must be printed.
  *
  * This file reads the trace only through libbts.h.
@@ -47,7 +47,7 @@ struct replay {
 	struct bts_frame	pending_frame;
 };
 
-/* The value of bts_frame.user if -D hides the frame and its callees. */
+/* If -D hides a frame and its callees, bts_frame.user has this value. */
 #define LEVEL_DEEP	UINTPTR_MAX
 
 /* Return the level at which the frame is printed, or 0 if the frame is hidden. */
@@ -206,7 +206,7 @@ static bool within_unwanted(const struct replay *r, const struct bts_task *t, un
 	return false;
 }
 
-/* Return a new frame's level; 0 if -F or -N hides the frame; LEVEL_DEEP if -D hides the frame. */
+/* Return the frame's level. Return 0 if -F or -N hides the frame, or LEVEL_DEEP if -D hides it. */
 static uintptr_t new_level(const struct replay *r, const struct bts_task *t,
 			   const struct bts_frame *f)
 {

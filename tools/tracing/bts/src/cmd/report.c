@@ -4,9 +4,9 @@
  *
  *	fib-49  [000]  1.657006: fib+0x16 -> fib+0x0  call  fib.c:3
  *
- * The text after the time depends only on the branch and the straight run before it. So the text is
- * generated once, and stored with the branch. With --json, the stored text contains no addresses,
- * because the addresses depend on the process.
+ * In a row, the text after the time (after "1.657006: ") depends only on the branch and on the
+ * instructions since the previous branch. So this text is generated once, and stored with the
+ * branch. With --json, the stored text contains no addresses, because they depend on the process.
  *
  * This file reads the trace only through libbts.h.
  */
@@ -22,7 +22,7 @@
 
 static const char usage[] =
 	"Usage: bts report [OPTIONS] [FILE]\n\n"
-	"Prints a row for each branch: task, CPU, time, from -> to, kind, and the line of from.\n\n"
+	"Prints a row for each branch: task, CPU, time, from -> to, kind, and source line.\n\n"
 	"  --json             print one JSON object per line\n"
 	"  -l, --no-lines     print no file and line, so debug information need not be read\n"
 	"  --tail N           only the last N rows\n"

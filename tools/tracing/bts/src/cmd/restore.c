@@ -20,13 +20,13 @@
 static const char usage[] =
 "Usage: bts restore [OPTIONS] [FILE]\n"
 "\n"
-"Completes the trace of a recording that was killed, and prints its summary. FILE is the\n"
-"trace of the recording (trace.dat). The data is in FILE.new and FILE.new.cpuN.\n"
+"Completes the trace of a recording that was killed, and prints its summary. bts restore\n"
+"makes the trace FILE (trace.dat) from the files FILE.new and FILE.new.cpuN.\n"
 "\n"
 "  -i, --input FILE   the trace\n"
 "  -h, --help         this text\n";
 
-/* Return the text of the BTS section, including the lines that bts record could not write. */
+/* Return the text of the BTS section, with the lines that the killed bts record did not write. */
 static char *info_text(const struct restore *r)
 {
 	struct bytes text = {};

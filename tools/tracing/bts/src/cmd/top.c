@@ -27,7 +27,7 @@ static const char usage[] =
 	"Ranks functions by executed instructions. All counts are exact.\n\n"
 	"  -b, --by WHAT      function (default), edge, loop, line, dso\n"
 	"  -s, --sort WHAT    instructions (default) or branches\n"
-	"  -n, --rows N       print N rows; 0: all (40)\n"
+	"  -n, --rows N       print N rows (40); 0: all\n"
 	"  --json             print one JSON object per line\n"
 	"  -l, --live         repeatedly record and show the tasks of --pid, or all tasks\n"
 	"  -d, --delay S      record S seconds each time (1)\n"
@@ -71,7 +71,7 @@ static struct tally_entry *tally_at(struct top *t, const void *a, uint64_t a_add
 	return tally_get(&t->tally, &key);
 }
 
-/* Return one pointer for all equal names. Each compilation unit has its own copy of a name. */
+/* Each compilation unit has its own copy of a file name. Return the same pointer for all copies. */
 static const char *one_name(struct top *t, const char *file)
 {
 	size_t at = ((uintptr_t)file >> 4) % NAMES_CACHED, i;
@@ -161,7 +161,7 @@ static void fold_run(struct top *t, const struct step *s)
 	} else if (t->by == BY_LOOP) {
 		fold_loop(t, s);
 	} else {
-		/* If the whole step is in one function, add all its instructions at once. */
+		/* If all instructions of the step are in one function, add their number at once. */
 		if (t->by != BY_LINE && !t->pipe.inlines && s->at_start.sym == s->at_from.sym)
 			place_entry(t, s->at_from.sym, s->at_from.addr)->insns +=
 				s->count * s->insns;

@@ -15,14 +15,14 @@
 static const char usage[] =
 	"Usage: bts tui [OPTIONS] [FILE]\n"
 	"       bts tui [OPTIONS] A B\n\n"
-	"Browse calls, functions and source in a terminal. With two traces, also browse the\n"
-	"differences between the runs.\n\n"
+	"Browse calls, functions and source in a terminal, and the differences of two traces.\n\n"
 	"  -h, --help         this text\n\n"
-	"Keys: arrows, page keys, Home and End move. Enter, left and right fold and unfold, e\n"
-	"and c unfold and fold all. / searches, n searches again, l finds the next loss. d goes\n"
-	"to the next difference, D to the previous one, and x shows the same difference in the\n"
-	"other run. Tab shows the next task, t functions, r calls, s the source of the selected\n"
-	"function. q quits.\n";
+	"Keys: up, down, page keys, Home, End: move the cursor\n"
+	"      left, right  fold, unfold the call      d, D  go to the next, previous difference\n"
+	"      Enter        fold or unfold the call    x     show the difference in the other run\n"
+	"      e, c         unfold, fold all calls     t, r  show the functions, the calls\n"
+	"      /, n         search, search again       s     show the source of the function\n"
+	"      l, Tab       next loss, next task       q     quit\n";
 
 /**
  * struct tuis - the traces to browse

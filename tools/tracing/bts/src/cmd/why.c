@@ -26,14 +26,14 @@
 static const char usage[] =
 	"Usage: bts why [OPTIONS] [FILE]\n\n"
 	"Finds out why a system call failed. Compares the last failed call with a successful call\n"
-	"of the same number, and prints the conditional jump in the kernel at which the two calls\n"
-	"diverge. Without a successful call, prints the most likely causes, as hypotheses.\n"
+	"to the same system call, and prints the conditional jumps in the kernel that most likely\n"
+	"caused the failure. Without a successful call, these jumps are only hypotheses.\n"
 	"Record with: bts record -e raw_syscalls:sys_exit -- CMD\n\n"
 	"  --errno E          the last failed call with this error, such as EINVAL or 22\n"
 	"  --call NAME        the last failed call of this name, such as openat\n"
-	"  --against FILE     compare with calls that succeeded in the trace FILE\n"
+	"  --against FILE     compare the failed call with successful calls in the trace FILE\n"
 	"  --alone            do not compare with another call\n"
-	"  -n, --rows N       print N places; 0: all (5)\n"
+	"  -n, --rows N       print N places (5); 0: all\n"
 	"  --json             print one JSON object\n"
 	COLOUR_HELP
 	"  -h, --help         this text\n";

@@ -4,11 +4,11 @@
  *
  *	1 main 1f 1 fib 0 0 1000	from, to, mispredictions, count
  *
- * An edge is a taken branch. If a conditional jump was not taken, the step to the next instruction
- * is also an edge. BTS does not record predictions, so the number of mispredictions is 0. BOLT uses
- * only edges inside a file, so edges between files are left out. Edges that begin or end in the
- * kernel, in a PLT stub, or in code that has no symbol or is not in a file are also left out.
- * The counts of edges with equal names and offsets are added up.
+ * An edge is a taken branch, or the way from an untaken conditional jump to the next instruction.
+ * BTS does not record predictions, so the number of mispredictions is 0. BOLT uses only edges
+ * inside a file, so edges between files are left out. An edge is also left out if it begins or ends
+ * in the kernel, in a PLT stub, in code without a symbol, or in memory without a file. If several
+ * edges have the same text in "from" and "to", one line contains the sum of their counts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static int by_linked(const void *left, const void *right)
 	return order ? order : (a > b) - (a < b);
 }
 
-/* Number the local functions in o->syms from 1, separately for each name. The others get 0. */
+/* For each name, number the local functions with this name 1, 2, 3 ... Other functions get 0. */
 static unsigned int *local_numbers(const struct object *o)
 {
 	const struct sym **list = mem_alloc(o->nr_syms * sizeof(*list));
@@ -93,7 +93,7 @@ static unsigned int *local_numbers(const struct object *o)
 	return numbers;
 }
 
-/* Return the name in BOLT, such as "foo/2" for the second local foo. The caller frees it. */
+/* Return BOLT's name for @s, such as "foo/2" for the second local foo. The caller frees it. */
 static char *name_of(const struct sym *s)
 {
 	struct object *o = s->object;
@@ -107,7 +107,7 @@ static char *name_of(const struct sym *s)
 	return mem_format("%s/%u", s->linked, numbers[s - o->syms]);
 }
 
-/* The edges of all traces. Text is stored, because symbols are freed at the end of each trace. */
+/* The edges of all traces, as text, because their symbols are freed at the end of each trace. */
 struct bolt_sums {
 	struct bolt_line {
 		char		*text;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For each file whose branches are added to the sums, remember which build they came from. Branches
- * of another build must not be added, because their addresses belong to different code.
+ * For each file, remember the build whose branches were added to the sums. Branches of another
+ * build of the file must not be added, because their addresses belong to different code.
  *
  * A file is identified by the name in --dso, because the file's path may differ between traces.
  * Without --dso, the path identifies the file. A build is identified by its build ID or, without a

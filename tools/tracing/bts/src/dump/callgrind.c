@@ -10,8 +10,8 @@
  *
  * Line numbers refer to the function's file or, after an fi= line, to the file that fi= names.
  *
- * The costs of lines are sums over all executed straight runs (struct step). The numbers of calls
- * come from the call stacks (struct calls). All numbers are exact counts, not samples.
+ * The costs of lines come from steps (struct step): instructions up to a taken branch. Calls and
+ * their costs come from call stacks (struct calls). All numbers are exact counts, not samples.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -102,8 +102,8 @@ static int by_object(const struct object *a, const struct object *b)
 }
 
 /*
- * Sort by object, address and name, so that the output depends only on the trace. If all three are
- * equal, sort by pointer, so that each function's lines stay together. A caller may be NULL.
+ * Sort by object, address and name, so that the output depends only on the trace. If two functions
+ * are equal in all three, sort by pointer, so that their lines do not mix. A caller may be NULL.
  */
 static int by_function(const struct sym *a, const struct sym *b)
 {
@@ -126,7 +126,7 @@ static int by_line(const void *left, const void *right)
 	if (!order && l->key.b != r->key.b)
 		order = strcmp(l->key.b, r->key.b);
 	order = order ? order : by_number(l->key.a_addr, r->key.a_addr);
-	/* The keys are pointers, so a line has a sum for each stored copy of its file's name. */
+	/* Keys are pointers: if a file's name is stored twice, its lines have two sums each. */
 	order = order ? order : by_number(l->insns, r->insns);
 	return order ? order : by_number(l->branches, r->branches);
 }
@@ -149,7 +149,7 @@ static void print_sym(FILE *out, const char *prefix, const struct sym *sym)
 		*prefix ? "cfi" : "fl", file, prefix, sym->name);
 }
 
-/* If the next lines of the output describe code in another source file (@next), print its name. */
+/* If the next output lines belong to source file @next, and not to *@file, print an fi= line. */
 static void change_file(FILE *out, const char **file, const char *next)
 {
 	if (strcmp(*file, next))
@@ -199,8 +199,8 @@ static void print_function(const struct callgrind *g, const struct sym *sym,
 }
 
 /*
- * Print the functions in @lines and @arcs. Both arrays are sorted by function. An inlined
- * function has calls but no lines if all its code belongs to functions that are inlined into it.
+ * Print the functions in @lines and @arcs. Both arrays are sorted by function. If an inlined
+ * function consists entirely of other inlined functions, it has calls but no lines.
  */
 static void print_functions(const struct callgrind *g, const struct tally_entry *lines, size_t nr,
 			    const struct tally_entry *arcs, size_t nr_arcs)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write each branch as a line of CSV or as a JSON object. In CSV, a non-branch row (LOST, GAP,
- * departs, arrives ...) has "row" in the column "kind", and its text in the column "from". In JSON,
- * the text of such a row is in the member "row".
+ * Write each branch, and each other row (LOST, GAP, departs, arrives ...), as a line of CSV or as a
+ * JSON object. If the row is not a branch, CSV has the row's text in the column "from" and the word
+ * "row" in the column "kind". JSON has the row's text in the member "row".
  */
 #include <stdlib.h>
 #include <string.h>

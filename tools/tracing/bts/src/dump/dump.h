@@ -38,9 +38,9 @@ struct build;
  * @output:	the name of the output file, or NULL
  * @paths:	the names of the @nr_paths traces
  * @nr_traces:	the number of traces that were opened, including the current one
- * @bills:	collects the summaries of the traces
+ * @bills:	a stream in memory, to which pipe_bill() writes the summary of each trace
  * @sums:	the sums over all traces; each format defines their type
- * @builds:	the builds of the files whose branches have been added to @sums
+ * @builds:	for each file with branches in @sums, which build was traced (see builds.c)
  * @by_branches: count branches, not instructions
  */
 struct dump {
@@ -58,11 +58,11 @@ struct dump {
 };
 
 /*
- * builds.c: remember which build of its file @o is. Call this before adding branches in @o to the
- * sums. If branches in another build of the file were added before, print a message and return
- * false, because the addresses in the two builds differ. Without --dso, one trace may contain
- * several builds of a file, for example if the file was rebuilt during the recording. If @o is the
- * kernel, o->debug_path must be the path of the vmlinux.
+ * builds.c: remember the build of the file @o. Call this before adding branches in @o to the sums.
+ * If another build of the file was remembered before, print a message and return false, because the
+ * addresses in the two builds differ. Without --dso, two builds in the same trace are no error,
+ * because the file may have been rebuilt during the recording. If @o is the kernel, o->debug_path
+ * must be the path of the vmlinux.
  */
 bool dump_same_build(struct dump *d, const struct object *o);
 void dump_free_builds(struct dump *d);

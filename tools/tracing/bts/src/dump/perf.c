@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write a perf.data file, as perf record -e intel_bts// would, for perf script --itrace=b and perf
- * report. Each branch takes up 24 bytes, so users should convert only a part of a long trace
- * (--time, --head).
+ * Write a perf.data file for perf script --itrace=b and perf report. The file has the format that
+ * perf record -e intel_bts// writes. Each branch takes up 24 bytes, so users should convert only a
+ * part of a long trace (--time, --head).
  *
  *	header, one attribute
  *	AUXTRACE_INFO		the PMU is intel_bts, and times are in nanoseconds
  *	COMM, MMAP2, LOST	names and files, each before its first branch, and losses
  *	AUXTRACE		branches of one task: from, to, flags
  *
- * The address at which a file is mapped is computed from any branch in the file: the branch's
- * address in the process minus its address in the file. To resolve an address, perf uses the last
- * mapping that contains the address. So if a later mapping covers part of an older one, the older
- * one is written again before its next branch. No mapping is written for the kernel, so perf prints
- * kernel addresses without names.
+ * The address at which a program or library is mapped is computed from any branch in its code: the
+ * branch's address in the process minus the branch's address in the file. To resolve an address,
+ * perf uses the last mapping that contains the address. So if mapping B covers part of an older
+ * mapping A, mapping A is written again before the next branch in A. No mapping is written for the
+ * kernel, so perf prints kernel addresses without names.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -132,8 +132,8 @@ struct perf_process {
  * @began:	the time of the first branch in @chunk
  * @nr_chunk:	the number of branches in @chunk
  * @nr_tasks:	the number of tasks whose names have been written
- * @processes:	the index of each process in @process, plus 1
- * @generation:	the number of mappings so far that have covered another mapping
+ * @processes:	keyed by the PID of a process; entry->calls is 1 + its index in @process
+ * @generation:	how often a new mapping has covered an older mapping, at least in part
  */
 struct perf_dump {
 	const struct pipe	*pipe;
@@ -150,7 +150,7 @@ struct perf_dump {
 	struct bts_record	chunk[CHUNK_BRANCHES + 1];
 };
 
-/* perf's queue number for a task, and the PID and name in the task's last COMM record. */
+/* A task: its AUXTRACE queue number, and the process PID and name in its last COMM record. */
 struct perf_task {
 	uint32_t	idx;
 	int		tgid;
@@ -314,7 +314,7 @@ static void describe(struct perf_dump *p, struct task *t, uint64_t ts, uint64_t 
 	put_map(p, t, ts, o, &map);
 }
 
-/* Return the value of step.priv if the step's mappings were written for the process of @t. */
+/* Return the value that step.priv gets when the step's mappings are written for @t's process. */
 static uintptr_t described(const struct perf_dump *p, const struct task *t)
 {
 	return (uint64_t)p->generation << 32 | ((uint32_t)t->tgid + 1);
@@ -340,7 +340,7 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 	};
 	if (!comm_known(t))
 		put_comm(p, t, ts);
-	/* Write the step's mappings, unless s->priv shows that they are written and still valid. */
+	/* Write the mappings of r.from and r.to, unless s->priv shows that perf knows them. */
 	if ((uintptr_t)s->priv != described(p, t)) {
 		describe(p, t, ts, r.from, &s->at_from);
 		describe(p, t, ts, r.to, &s->at_to);

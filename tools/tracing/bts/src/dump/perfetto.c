@@ -58,7 +58,7 @@ struct message {
 	char	bytes[MESSAGE_MAX];
 };
 
-/* The numbers that are assigned to the names of annotations. */
+/* Events refer to the annotation names "instructions" and "branches" by these numbers. */
 enum { INSTRUCTIONS = 1, BRANCHES };
 
 struct perfetto {
@@ -133,7 +133,7 @@ static void intern(struct message *interned, unsigned int field, uint64_t number
 	put_message(interned, field, &name);
 }
 
-/* Return *@kept. If it is NULL, first choose a number for the name, and add both to @interned. */
+/* Return *@kept, @name's number. If *@kept is NULL, first set it and add @name to @interned. */
 static uint64_t name_number(struct perfetto *p, void **kept, const char *name, unsigned int field,
 			    struct message *interned)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Write profiles of one file: a program, a library or the kernel. Other tools create such profiles
- * from LBR samples. A profile contains all executed straight runs and branches of the file, and
- * how often each of them was executed.
+ * from LBR samples. A profile contains all executed branches and straight runs (instructions up to
+ * a taken branch) of the file, and how often each of them was executed.
  *
  *	-f profgen	unsymbolized profile for llvm-profgen; addresses as linked
  *	-f autofdo	text profile for create_llvm_prof; offsets in the file
@@ -15,8 +15,8 @@
  *	40114a->401136:7 1
  *			114a->1136:7
  *
- * A straight run ends with a branch or, if an interrupt ended the run, with the last executed
- * instruction. Interrupts, system calls and the returns from them are not counted as branches.
+ * A straight run ends with a taken branch, or with the last instruction before an interrupt.
+ * Interrupts, system calls and the returns from them are not counted as branches.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +32,9 @@
 /**
  * struct profile - counts, summed over all traces
  * @dump:	the format, and the current trace
- * @segments:	the @nr_segments segments of code in the file
+ * @segments:	the segments of the file that contain code; @nr_segments is their number
  * @object:	the object that describes the profiled file in the current trace
- * @runs:	counts of straight runs, by first and last instruction
+ * @runs:	counts of straight runs of instructions, by first and last instruction
  * @branches:	counts of branches, by start and target address
  * @last:	the last executed instruction of the current step
  * @failed:	the current trace cannot be added, and a message was printed
@@ -50,7 +50,7 @@ struct profile {
 	bool		failed;
 };
 
-/* Copy the segments only once, because all traces contain the same build of the file. */
+/* Copy the segments only once, because the profiled file has the same build in all traces. */
 static void set_segments(struct profile *p)
 {
 	const struct object *o = p->object;
@@ -103,7 +103,7 @@ static bool wanted(struct profile *p, struct object *o)
 
 static void add(struct profile *p, struct tally *t, uint64_t from, uint64_t to, uint64_t count)
 {
-	/* Set @a to an arbitrary pointer, because @a of a key must not be NULL (tally.c). */
+	/* Member a of the key must not be NULL (tally.h), so set it to an arbitrary pointer. */
 	struct tally_key key = { .a = p, .a_addr = from, .b_addr = to };
 	uint64_t bias = p->object->kernel ? p->object->debug_bias : 0;
 
@@ -190,7 +190,7 @@ static void print_all(const struct profile *p, const struct tally *t, print_fn p
 	free(list);
 }
 
-/* Print the number of branches that stay inside the file. Then print these branches. */
+/* Print the number of branches from the profiled file to itself. Then print these branches. */
 static void print_branches(const struct profile *p, print_fn print)
 {
 	size_t outside = 0;
@@ -266,7 +266,7 @@ static void print_branch_offset(const struct profile *p, uint64_t from, uint64_t
 	print_branch(p, offset_of(p, from), offset_of(p, to), count);
 }
 
-/* After the runs comes a section for single addresses. It is empty, so print 0 as its size. */
+/* After the straight runs, print 0: the size of the section of single addresses, which is empty. */
 void dump_autofdo_end(struct dump *d)
 {
 	struct profile *p = d->sums;

@@ -70,7 +70,7 @@ static void leave(struct calls *c, struct frame *f)
 	n->branches += f->branches;
 }
 
-/* When a frame moves to another stack, add its counts so far to its node on the old stack. */
+/* Before a frame moves to another stack, add the frame's counts to the node on the old stack. */
 static void detach(struct calls *c, struct frame *f)
 {
 	leave(c, f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Build a tree of the stacks in which instructions were executed, for folded stacks and flame
- * graphs.
+ * Build a tree of all call stacks, with counts of instructions and branches, for folded stacks and
+ * flame graphs.
  *
  * Included by: dump/.
  */
@@ -12,8 +12,7 @@
 
 /**
  * struct stacks_node - a function on a stack; @parent is the function's caller on this stack
- * @comm:	if the node is a child of the root, the task name that it stands for (@sym is then
- *		NULL); otherwise NULL
+ * @comm:	in a child of the root, the task name (and @sym is NULL); in all other nodes, NULL
  * @insns:	number of instructions that the function itself executed
  * @branches:	number of branches that the function itself took
  * @total:	the sum of stacks_count() of this node and of all nodes below it

@@ -2,11 +2,11 @@
 /*
  * Compute when calls begin and end.
  *
- * BTS records do not contain times. Therefore, each task has a clock, which advances by one
- * nanosecond for each instruction. If the trace contains a later time for the task's next branch or
- * row, the clock is set to that time. Calls are drawn in the order of execution. Unless the clock
- * was set during a call, the width of the call is its number of instructions. Each call, return and
- * mark needs one additional nanosecond, because speedscope mixes up events that have the same time.
+ * BTS records do not contain times. So each task has a clock, which advances by one nanosecond per
+ * instruction. If the trace contains a time for the task's next branch or row, and the clock is
+ * behind this time, the clock is set to it. Calls are drawn in the order of execution. The width of
+ * a call is its number of instructions, unless the clock was set during the call. Each call, return
+ * and mark needs one extra nanosecond, because speedscope mixes up events with equal times.
  */
 #include <stdlib.h>
 
@@ -65,7 +65,7 @@ static void leave(struct calls *c, struct frame *f)
 	tl->leave(tl, c, f, since(tl, tick(c)));
 }
 
-/* When a frame moves to another stack, draw it there as a new call, with counts from 0. */
+/* If a frame moves to another stack, draw a call on both stacks, with separate counts. */
 static void detach(struct calls *c, struct frame *f)
 {
 	leave(c, f);

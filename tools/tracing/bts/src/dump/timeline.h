@@ -17,7 +17,7 @@
  * @begin:	time of the first branch in nanoseconds; the callbacks' times are relative to @begin
  * @enter:	called when a call begins, with the time in f->ts; may be NULL
  * @leave:	called when a call ends
- * @mark:	called when the stack is guessed, and for each row of a task except mappings
+ * @mark:	called when the stack is guessed, and for each row of a task, except ROW_MAP
  * @stack:	called when a task continues on a new stack
  * @task:	called for each task after the trace was read
  * @ctx:	data of the format
@@ -37,17 +37,17 @@ struct timeline {
 };
 
 /*
- * Each stack of a task has its own track, because calls in a track must be nested. The number of
- * the first stack's track is the PID. PIDs are less than 2^22, so the numbers of a task's first
- * 1,024 tracks have at most 32 bits, and ui.perfetto.dev accepts them as thread IDs. Each idle task
- * has PID 0 and only one stack.
+ * Each stack of a task has its own track, because calls in a track must be nested. A track's ID is
+ * the PID, plus 2^22 times the number of the stack (from 0). PIDs are less than 2^22, so the IDs of
+ * the first 1,024 stacks are less than 2^32, and ui.perfetto.dev accepts them as thread IDs. An
+ * idle task has PID 0 and only one stack, so its track's ID is 2^22 times the number of its CPU.
  */
 static inline uint64_t timeline_first_track(const struct task *t)
 {
 	return ((uint64_t)t->idle_cpu << 22) + (uint32_t)t->pid;
 }
 
-/* Return a number for the track of the current stack. */
+/* Return the ID of the track of the current stack. */
 static inline uint64_t timeline_track(const struct calls *c)
 {
 	return ((uint64_t)c->now.id << 22) + timeline_first_track(c->task);

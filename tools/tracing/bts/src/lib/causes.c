@@ -19,9 +19,9 @@ const char *const loss_cause_names[LOSS_CAUSES] = {
 };
 
 /*
- * If @times is true, the counter counts losses of unknown size, not lost branches. The counter
- * perf_lost counts losses in perf's ring buffer, and perf_damaged is 1 if perf.data could not be
- * read completely. The counter recorder_killed counts the CPUs whose data is incomplete.
+ * A counter with @times counts losses of unknown size. The other counters count lost branches
+ * (rows_lost: lost rows). perf_damaged is 1 if perf.data could not be read completely. If the
+ * recorder was killed, recorder_killed is the number of CPUs whose latest branches may be missing.
  */
 static const struct counter {
 	const char	*name;

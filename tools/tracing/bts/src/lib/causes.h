@@ -23,7 +23,7 @@ enum {
 
 /**
  * struct losses - losses by cause
- * @known:	number of lost branches or, for LOSS_ROWS, of lost rows
+ * @known:	number of lost branches; known[LOSS_ROWS] is the number of lost rows
  * @times:	number of losses of unknown size
  */
 struct losses {
@@ -34,8 +34,8 @@ struct losses {
 extern const char *const loss_cause_names[LOSS_CAUSES];
 
 /*
- * Return the number in the first line "@name: number" of @text, or 0 if @text is NULL or has no
- * such line.
+ * Find the first line of @text with the form "@name: number", and return the number. Return 0 if
+ * @text is NULL or has no such line.
  */
 unsigned long long stats_number(const char *text, const char *name);
 /*
@@ -45,7 +45,7 @@ unsigned long long stats_number(const char *text, const char *name);
 char *stats_since(const char *stats, const char *before);
 /* Add the counters of @stats (lines "name: number" as in bts_stats) to @losses. */
 void losses_count(struct losses *losses, const char *stats);
-/* Add text such as "nothing lost" or "lost 12 (ring buffer full), ? (DS buffer full)". */
+/* Add "nothing lost" or text such as "lost 12 (ring buffer full)", with ? for an unknown number. */
 void losses_text(const struct losses *losses, struct bytes *out);
 /* Add the losses as a JSON object whose keys are the causes. */
 void losses_json(const struct losses *losses, struct bytes *out);

@@ -25,14 +25,14 @@ enum colour {
 	"  --color[=WHEN]     colour the text: always, never, or auto (default; terminals only)\n"
 
 /*
- * Handle a command's option --color. @when is "always", "auto", "never", or NULL for "always".
+ * Handle a command's option --color. @when is "always", "auto" or "never". NULL means "always".
  * Return STATUS_OK. If @when is any other word, print a message and return STATUS_MISUSE.
  */
 int colour_option(const char *command, const char *when);
 /*
- * If colours are on, print the following text in this colour. In auto mode, only standard output
- * is coloured, and only if it is a terminal, TERM is set but not "dumb", and NO_COLOR is unset or
- * empty.
+ * If colours are on, print the following text in this colour. In auto mode, colours are on only for
+ * standard output to a terminal. They are off if TERM is unset, empty or "dumb", or if NO_COLOR is
+ * set and not empty.
  */
 void colour(FILE *out, enum colour c);
 /* Print a line in this colour, and add a newline. */

@@ -23,8 +23,8 @@ char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *mem_vformat(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
 /*
- * Call @run. If memory runs out, abandon @run and return false. This leaks memory to which only
- * local variables of @run point.
+ * Call @run and return true. If memory runs out, jump out of @run and return false. The jump leaks
+ * the memory that only local variables of @run point to.
  */
 bool mem_try(void (*run)(void *arg), void *arg);
 /* Fail as if there were no memory for an allocation. */

@@ -72,7 +72,7 @@ int msg_number(const char *command, const char *option, const char *text, unsign
 	*number = strtoul(text, &end, 10);
 	if (*text >= '0' && *text <= '9' && !*end && !errno && *number >= least)
 		return STATUS_OK;
-	return msg_misuse(command, "%s %s: not a whole number of at least %lu", option, text,
+	return msg_misuse(command, "%s %s: must be a whole number, at least %lu", option, text,
 			  least);
 }
 

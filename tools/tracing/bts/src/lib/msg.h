@@ -34,7 +34,7 @@ void msg_warn(const char *remark, ...) __attribute__((format(printf, 1, 2)));
 int msg_misuse(const char *command, const char *reason, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Parse the number in @text. Report misuse if @text is malformed, or the number below @least. */
+/* Parse the number in @text. Report misuse if the number is malformed or less than @least. */
 int msg_number(const char *command, const char *option, const char *text, unsigned long least,
 	       unsigned long *number);
 

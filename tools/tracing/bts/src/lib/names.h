@@ -24,7 +24,7 @@ struct names {
 	size_t		nr;
 };
 
-/* Return the entry of @pid. Add the entry if necessary. The next call may move all entries. */
+/* Return @pid's entry, and add it if missing. The pointer is valid until the next names_get(). */
 struct name *names_get(struct names *names, int pid);
 /* Add all tasks of @more. If both sets have a name for a task, keep the newer name. */
 void names_add_all(struct names *names, const struct names *more);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Report whether a process ends when its terminal closes, and make a process end with its parent.
+ * Report whether a closed terminal ends this process. Make this process end when its parent ends.
  *
  * Included by: cmd/, lib/.
  */

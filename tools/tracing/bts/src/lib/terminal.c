@@ -6,7 +6,7 @@
  *	printf(), text.c -> stream -> write_visible() -> terminal
  *
  * Newlines, tabs and printable UTF-8 stay unchanged. Other control characters, including C1
- * controls, become \xNN. The command bts tui draws on the terminal without this stream.
+ * controls, become \xNN. The command bts tui draws its screen directly, without the stream.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,10 +20,10 @@
 #include "terminal.h"
 
 /**
- * struct guarded - an output that is a terminal
+ * struct guarded - a terminal on which control characters are escaped
  * @fd:		the terminal
  * @rest:	number of bytes that must follow to complete the current character
- * @lead:	the previous byte; 0 if that byte continued a character
+ * @lead:	the previous byte; 0 if that byte continued a multi-byte character
  */
 struct guarded {
 	int		fd;

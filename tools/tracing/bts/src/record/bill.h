@@ -19,7 +19,7 @@ struct bill {
 	uint64_t	blocked_ns;	/* how long tasks waited for room in the ring buffer */
 	uint64_t	data_bytes;	/* size of all rows in the file */
 	uint64_t	file_bytes;	/* size of the whole file, or 0 to omit the size */
-	bool		flight;		/* if set, overwritten entries are not losses */
+	bool		flight;		/* if set, overwritten entries do not count as losses */
 	const char	*stats;		/* contents of bts_stats, or NULL */
 };
 

@@ -6,9 +6,9 @@
  *					    `------zstd--> the CPU's part of the file
  *
  * A thread sleeps in poll() until its CPU's buffer is filled to buffer_percent, and then reads at
- * most half of the filled pages. So the thread usually reads whole pages and seldom disturbs the
- * CPU, but quickly frees room for the branches that the kernel holds (bts-block). At the end of the
- * recording, the thread reads the remaining pages.
+ * most half of the filled pages. So the thread usually reads whole pages, and seldom disturbs the
+ * CPU. But the thread does not wait until the buffer is full, so branches that the kernel holds
+ * (bts-block) soon get room. At the end of the recording, the thread reads the remaining pages.
  *
  * poll() waits for at most half a second. After each wait, the thread writes its pages if its last
  * write was at least half a second ago. So each thread writes its pages at least once a second, and
@@ -71,7 +71,7 @@ struct collector {
 
 /* --- Events ------------------------------------------------------------------------- */
 
-/* Return the number after the first @key that follows @field in a format file, or -1 on failure. */
+/* Find @field in a format file, and then the next @key. Return the number after @key, or -1. */
 static int number_after(const char *text, const char *field, const char *key)
 {
 	const char *at = text ? strstr(text, field) : NULL;
@@ -81,7 +81,8 @@ static int number_after(const char *text, const char *field, const char *key)
 }
 
 /*
- * Return an event's ID. Set @offset to the offset of the field whose declaration contains @field.
+ * Return an event's ID. @field is NULL or a part of a field's declaration, such as " comm[". Set
+ * @offset to the position of this field in an entry.
  */
 static int read_event(const char *event, const char *field, int *offset)
 {
@@ -119,7 +120,7 @@ static void fail(struct collector_cpu *c)
 		msg_errno("report a failure", NULL);
 }
 
-/* Add the counts of the pages that were just written. A newer task name replaces an older one. */
+/* Add the counts of the pages just written. If a task's name has changed, keep the newer name. */
 static void count_written(struct collector_cpu *c)
 {
 	struct look_counts *new = &c->look.counts;
@@ -139,7 +140,7 @@ static void flush_pages(struct collector_cpu *c)
 		fail(c);
 	else
 		count_written(c);
-	/* Overwritten entries are lost in any case, so count them even after a failed write. */
+	/* Overwritten entries were lost before the write, so count them even if it failed. */
 	c->written.overwritten += c->look.counts.overwritten;
 	look_close(&c->look);
 	look_open(&c->look, &c->all->events);

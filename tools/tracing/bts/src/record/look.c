@@ -44,8 +44,8 @@ static void look_at_entry(struct look *look, const uint8_t *entry, int size, uin
 	memcpy(&pid, entry + 4, sizeof(pid));
 	look->maps |= type == events->map;
 	/*
-	 * Count only tasks that have rows with branches or switches, because the task of any other
-	 * row, such as a loss row, need not be a target.
+	 * Count only tasks that have rows with branches or switches. The task of any other row,
+	 * such as a loss row, may be a task that is not a target.
 	 */
 	if (type != events->branch && type != events->pack && type != events->departs &&
 	    type != events->arrives)

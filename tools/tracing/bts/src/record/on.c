@@ -58,8 +58,8 @@ static int signal_number(const char *name)
 
 /*
  * Return the length of FILE in "FILE:FUNCTION", or 0 if the text has another form. FILE and
- * FUNCTION may contain colons, so FILE ends at the first colon that follows the name of an existing
- * file.
+ * FUNCTION may contain colons, so try each colon until the text before the colon is the name of an
+ * existing file.
  */
 static size_t file_length(const char *what)
 {
@@ -144,7 +144,7 @@ void on_prepare(const struct record_options *options)
 	on_free(&on);
 }
 
-/* All probes of a group have the name "on", so they share one event. */
+/* All probes get the same group and the same name, "on", so they share one event. */
 static int add_probe(const char *group, const char *where)
 {
 	char *path = mem_format("%s/dynamic_events", instance_tracefs());
@@ -221,7 +221,7 @@ static bool ends_without_core(int signal)
 }
 
 /*
- * The kernel delivers a fatal signal that causes no core dump as SIGKILL, so only the event
+ * If a fatal signal causes no core dump, the kernel delivers SIGKILL instead, so only the event
  * signal_generate shows the original signal. A trigger on signal_generate fires only if the sender
  * is a traced task. The condition "result == 0" excludes signals that are ignored or already
  * pending.

@@ -22,7 +22,7 @@ static const char usage[] =
 "       bts record [OPTIONS] -p PID[,PID...] | -a\n"
 "\n"
 "Records every branch of COMMAND, of the given processes or of all tasks, and of their\n"
-"children, until the tasks end or Ctrl-C. By default, records the user and the kernel side.\n"
+"children, until they end or you press Ctrl-C. By default, records the user and kernel side.\n"
 "\n"
 "  -o, --output FILE    the trace (trace.dat)\n"
 "  -u, --user           the user side only\n"
@@ -33,15 +33,15 @@ static const char usage[] =
 "  -m, --memory SIZE    the size of each CPU's buffer: 512k, 16M\n"
 "  -e, --event EVENT    also record a trace event, SYSTEM:NAME[ if FILTER]; may be repeated\n"
 "      --as USER        run COMMAND as this user; bts stays root\n"
-"      --fork           begin in the forked child of bts, before it calls execve()\n"
-"      --repeat N       record N runs of COMMAND: FILE.passed.1, FILE.failed.1, ...\n"
+"      --fork           begin the trace just before the forked child of bts calls execve()\n"
+"      --repeat N       record N runs of COMMAND, into FILE.passed.1, FILE.failed.1, ...\n"
 "      --until-fail K   with --repeat: stop after K failed runs\n"
 "      --no-block       if the buffer is full, drop branches instead of making tasks wait\n"
-"      --backend NAME   tracer, perf, intel_bts or vm; default: the first of tracer, perf and\n"
-"                       vm that works here. perf records the user side of a command or of\n"
-"                       PIDs, and may lose branches. intel_bts uses perf and records both\n"
-"                       sides; it needs root, and a kernel without page table isolation.\n"
-"                       vm runs COMMAND in the emulated machine, on any x86-64 machine\n"
+"      --backend NAME   how to record (default: the first of tracer, perf and vm that works):\n"
+"                         tracer     the kernel's tracer bts\n"
+"                         perf       only the user side, not with -a; may lose branches\n"
+"                         intel_bts  perf, both sides; needs root, and page table isolation off\n"
+"                         vm         runs COMMAND in an emulated machine, on any x86-64 host\n"
 "  -h, --help           this text\n"
 "\n"
 "The emulated machine (--backend vm):\n"
@@ -53,8 +53,8 @@ static const char usage[] =
 "      --icount         the clock counts instructions, so each run takes the same branches\n"
 "\n"
 "Flight recorder:\n"
-"      --flight[=SIZE]  keep only the latest branches, in the hardware's buffer or in a buffer\n"
-"                       of SIZE per CPU. Write the branches at the end, or at the --on event\n"
+"      --flight[=SIZE]  keep only the latest branches; write them at the end or the --on event.\n"
+"                       SIZE is the memory per CPU (default: the hardware's own buffer)\n"
 "      --on EVENT       write the branches when a task causes this event:\n"
 "                         SYSTEM:NAME[ if FILTER]   a trace event\n"
 "                         FUNCTION[ if FILTER]      a call of a kernel function\n"
@@ -104,7 +104,7 @@ static const struct option long_options[] = {
 	{ "vm-mem",	required_argument,	NULL, OPTION_VM_MEM },
 	{ "vm-smp",	required_argument,	NULL, OPTION_VM_SMP },
 	{ "vm-write",	required_argument,	NULL, OPTION_VM_WRITE },
-	/* The help omits --vm-job, which --backend vm passes to bts in the emulated machine. */
+	/* Not in the help: bts on the host passes --vm-job to bts in the emulated machine. */
 	{ "vm-job",	required_argument,	NULL, OPTION_VM_JOB },
 	{ "help",	no_argument,		NULL, 'h' },
 	{}
@@ -242,8 +242,8 @@ static int parse_writable(struct record_options *options, const char *dir)
 	else if (!S_ISDIR(st.st_mode))
 		ret = msg_misuse("record", "--vm-write %s: not a directory", dir);
 	else if (is_of_machine(path))
-		ret = msg_misuse("record", "--vm-write %s: changes in /, /dev, "
-				 "/proc and /sys cannot be kept", dir);
+		ret = msg_misuse("record", "--vm-write %s: must not be /, and must "
+				 "not be in /dev, /proc or /sys", dir);
 	else
 		add_word(&options->vm.writable, dir);
 	free(path);

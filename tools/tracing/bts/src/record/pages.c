@@ -4,8 +4,8 @@
  * file/ring_page.h.
  *
  * Consecutive branches of one task form a pack if they have the same time. The tracer's own coder
- * (kernel/trace/bts/pack.c) encodes each pack, and limits it to the free space in the page. Full
- * pages are collected and compressed 1 MiB at a time.
+ * (kernel/trace/bts/pack.c) encodes each pack. A pack must fit into the free space of the page.
+ * Full pages are collected and compressed 1 MiB at a time.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ enum {
 	ENTRY_HEADER	= 8,		/* size of a long entry's header */
 	TIME_EXTEND	= 8,
 	CHUNK		= 1 << 20,
-	/* If the current page has fewer free bytes than PACK_LEAST, begin a pack on a new page. */
+	/* If a page has fewer free bytes than this, the next pack of branches begins a new page. */
 	PACK_LEAST	= 512,
 };
 

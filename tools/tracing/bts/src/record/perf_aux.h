@@ -35,7 +35,7 @@ bool perf_aux_is_cut(const struct record_aux *r);
  * struct perf_aux_part - a part of a task's AUX area, from an AUXTRACE record
  * @offset:	where the part begins in the area
  * @at:		where the part begins in perf.data
- * @used:	whether branches of the part were read
+ * @used:	whether any branch of the part was read
  * @time:	when perf copied the part
  */
 struct perf_aux_part {

@@ -5,8 +5,8 @@
  *	header | attributes of the events | records ... | features
  *
  * In each round, perf writes the contents of all ring buffers and then a FINISHED_ROUND record.
- * After round N, perf writes no record that is older than the newest record of round N - 1. So
- * after round N, bts can sort and deliver all records up to the newest record of round N - 1.
+ * Records of round 3 may be older than records of round 2, but not older than the newest record of
+ * round 1. So after round 2, bts can sort and deliver all records up to that newest record.
  *
  * With intel_bts, the branches are in AUXTRACE records. Their times are in AUX records: the kernel
  * delivers the branches in parts, and writes an AUX record with the time of each part. If the file
@@ -80,13 +80,13 @@ struct attr {
 	bool			kernel;
 };
 
-/* An AUXTRACE record to be delivered after all older records. The part is aux.parts[@part]. */
+/* An AUXTRACE record that waits for older records. Its part of the AUX area is aux.parts[@part]. */
 struct waiting_part {
 	struct perf_event_header	header;
 	uint64_t			part;
 };
 
-/* A record to be delivered after all older records. It begins at offset @at of perf_data.bytes. */
+/* A record that waits until older records are delivered. @at is its offset in perf_data.bytes. */
 struct waiting {
 	uint64_t	time;
 	size_t		at;
@@ -95,10 +95,10 @@ struct waiting {
 /**
  * struct perf_data - an open perf.data
  * @ids_size:	the total size of the IDs of all events
- * @bytes:	the waiting records
- * @list:	the times and positions of the waiting records
- * @flush:	the time of the youngest record in the finished rounds
- * @youngest:	the time of the youngest record so far
+ * @bytes:	the records that wait until all older records are delivered
+ * @list:	the time of each record in @bytes, and its position there
+ * @flush:	the time of the newest record in all rounds before the current round
+ * @youngest:	the time of the newest record so far
  * @oldest:	the time of the oldest record so far
  * @outs:	the output of each CPU, opened at the first row
  * @untimed:	the file contains no AUX records
@@ -578,8 +578,8 @@ static void wait(struct perf_data *d, const struct perf_event_header *h)
 }
 
 /*
- * Add the part of the AUX area that follows an AUXTRACE record. Do not update d->youngest yet,
- * because the next round may contain records that are older than the part.
+ * After each AUXTRACE record, the file contains a part of the AUX area. Add this part. Do not
+ * update d->youngest with the part's time yet, because the next round may contain earlier records.
  */
 static uint64_t add_part(struct perf_data *d, const struct perf_event_header *h, uint64_t at)
 {
@@ -593,7 +593,7 @@ static uint64_t add_part(struct perf_data *d, const struct perf_event_header *h,
 	return size;
 }
 
-/* Handle a record that the perf command added. Advance @at past the data after the record. */
+/* Handle a record that the perf command added. Move @at past any data that follows the record. */
 static int user_record(struct perf_data *d, struct perf_rows *rows, struct writer *w,
 		       const struct perf_event_header *h, uint64_t *at)
 {
@@ -608,7 +608,7 @@ static int user_record(struct perf_data *d, struct perf_rows *rows, struct write
 	case AUXTRACE:
 		size = add_part(d, h, *at);
 		if (size > d->size - *at)
-			return damaged(d, "the file is truncated within the branches of intel_bts");
+			return damaged(d, "the file is truncated within the data of intel_bts");
 		*at += size;
 		return 0;
 	case COMPRESSED:

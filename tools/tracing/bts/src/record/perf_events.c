@@ -35,7 +35,7 @@
 #include "perf_events.h"
 
 enum {
-	MOST_BYTES	= 8 << 20,	/* a CPU's default buffer size; halved if mmap() fails */
+	MOST_BYTES	= 8 << 20,	/* a CPU's default buffer size; map_rings() may use less */
 	LEAST_BYTES	= 128 << 10,
 	AUX_RING_BYTES	= 512 << 10,	/* with intel_bts */
 	RECORD_MAX	= 1 << 16,
@@ -55,7 +55,7 @@ struct perf_ring {
 	struct perf_out			out;
 };
 
-/* FD_NO_GROUP: do not group the event with the event @ring, which may belong to another task. */
+/* FD_NO_GROUP: share only the ring buffer of @ring, which may be the event of another task. */
 static int event_open(struct perf_event_attr *attr, pid_t tid, int cpu, int ring)
 {
 	unsigned long flags = PERF_FLAG_FD_CLOEXEC;
@@ -116,8 +116,8 @@ char *perf_events_why(int error)
 	switch (error) {
 	case EACCES:
 	case EPERM:
-		return mem_format("kernel.perf_event_paranoid is %lld; run bts as root, or allow "
-				  "all users with sysctl kernel.perf_event_paranoid=2", paranoid);
+		return mem_format("kernel.perf_event_paranoid is %lld; run bts as root, or let all "
+				  "users record: sysctl kernel.perf_event_paranoid=2", paranoid);
 	case EBUSY:
 		return mem_strdup("BTS or LBR is already in use");
 	case ENXIO:
@@ -193,9 +193,9 @@ static bool map_ring(struct perf_ring *ring, size_t size, size_t aux_size)
 }
 
 /*
- * Map the rings from index @first on, with equal sizes. All rings together must not exceed the
- * user's limit for locked memory. So if a mapping fails, halve the ring-buffer size or the AUX
- * size, whichever is larger.
+ * Map the ring with index @first and all later rings, with equal sizes. All rings together must not
+ * exceed the user's limit for locked memory. So if a mapping fails, halve the ring-buffer size or
+ * the AUX size, whichever is larger, and map these rings again.
  */
 static int map_rings(struct perf_events *events, size_t first)
 {
@@ -401,7 +401,7 @@ static const struct perf_event_header *next_record(struct perf_events *events,
 	return ring->time <= limit ? h : NULL;
 }
 
-/* Return the ring with the oldest record. Lower *@limit to the earliest time in the others. */
+/* Return the ring with the oldest record. Lower *@limit to the other rings' oldest record time. */
 static struct perf_ring *oldest(struct perf_events *events, uint64_t *limit)
 {
 	uint64_t last = *limit, best_time = UINT64_MAX;
@@ -468,9 +468,9 @@ static void go_on(struct perf_events *events)
 }
 
 /*
- * Read the records of all rings in the order of their times, because a record on any CPU may change
- * a task's state. When a task moves to another CPU, all of its earlier records are already in the
- * old CPU's ring. So if @until is in the past, the rings contain all records up to @until.
+ * Read the records of all rings in time order, because a record on any CPU may change a task's
+ * state. perf writes all records of a task before the task moves to another CPU. A record's time is
+ * when perf wrote it, so if @until is in the past, the rings contain all records up to @until.
  */
 static void read_until(struct perf_events *events, struct perf_rows *rows, uint64_t until)
 {

@@ -22,7 +22,7 @@ struct writer;
  * struct perf_events - the events of all targets
  * @format:	the format of the events' records
  * @size:	the size of a new ring buffer's data, in bytes
- * @aux_size:	the size of a new AUX area for intel_bts, or 0 for branches:u
+ * @aux_size:	the size of a new ring buffer's AUX area, or 0 with branches:u, which has none
  * @fds:	the descriptors of all events
  */
 struct perf_events {
@@ -42,7 +42,7 @@ int perf_events_open(struct perf_events *events, const struct record_options *op
 		     bool at_exec);
 /* Open an output for each ring buffer's rows. Return 0, or print a message and return -1. */
 int perf_events_write_to(struct perf_events *events, struct writer *w);
-/* Return the output for rows that do not come from a ring buffer. */
+/* Return the first ring buffer's output, to which bts also writes the mappings from /proc. */
 struct perf_out *perf_events_first_out(struct perf_events *events);
 
 /* Return a descriptor that becomes readable when the ring is filled to its watermark. */

@@ -9,11 +9,11 @@
  * the last branches of the old program are recorded after the new program's mappings, and are
  * attributed to the new program.
  *
- * Therefore, bts gives each task a guard, which is an event that is not inherited and counts
- * nothing. Tasks with different guards have different events, so Linux does not swap their events.
- * An exec() enables the guard. To enable an event, Linux first removes all events of the task from
- * the CPU. This removal drains the hardware's buffer before the new program is mapped. A guard
- * works only for one exec(), so the task then gets a new guard.
+ * To prevent both errors, bts gives each task a guard: an event that counts nothing and that
+ * children do not inherit. Because of the guards, no two tasks have the same set of events, so
+ * Linux does not swap the sets. An exec() enables the guard. To enable the guard, Linux first
+ * removes all events of the task from the CPU. This removal drains the hardware's buffer before the
+ * new program is mapped. A guard works only once, so the task gets a new guard after each exec().
  *
  *	new task	stops before its first instruction in user space, and gets a guard
  *	exec()		stops before the new program's first instruction, and gets a new guard
@@ -21,9 +21,9 @@
  *			instruction of the handler
  *	end		stops in the kernel
  *
- * At these stops, except the stop before a signal's delivery, bts reads the user address at which
- * the task will continue. If the task ends, bts reads the address at which the task would have
- * continued. perf's records contain neither address.
+ * bts reads a user address at each stop of this table, except at the stop before a signal's
+ * delivery. The task will continue at this address. A task that ends would continue there if it did
+ * not end. perf's records do not contain the address.
  */
 #include <errno.h>
 #include <signal.h>
@@ -128,12 +128,12 @@ static void stands(struct follow *f, pid_t tid, bool ends)
 {
 	struct user_regs_struct regs;
 
-	/* PTRACE_GETREGS waits until the task is off its CPU, so perf's records are complete. */
+	/* perf completes the records when a task leaves its CPU. PTRACE_GETREGS waits for this. */
 	if (!ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		f->stands(f->ctx, tid, regs.rip, ends);
 }
 
-/* Report whether a PTRACE_EVENT_STOP with this signal is a group-stop, not a new task's stop. */
+/* Report whether a PTRACE_EVENT_STOP is a group-stop. If not, @signal is SIGTRAP. */
 static bool is_group_stop(int signal)
 {
 	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
@@ -152,7 +152,7 @@ static void executed(struct follow *f, pid_t tid)
 }
 
 /*
- * Return 0, or the signal's si_code if the signal reports the end of a single step:
+ * Return where a single step ended (the signal's si_code), or 0 if the signal has another cause:
  *
  *	SIGTRAP		before the first instruction of a signal's handler
  *	TRAP_TRACE	after an instruction
@@ -170,8 +170,8 @@ static int end_of_step(const struct followed *t, pid_t tid, int signal)
 }
 
 /*
- * Handle a signal, or the end of the single step after a signal. If the signal has a handler, the
- * step ends before the handler's first instruction, otherwise after the task's next instruction.
+ * Handle a signal, or the end of the single step after a signal. With a handler, the step ends
+ * before the handler's first instruction. Without a handler, it ends after the next instruction.
  */
 static void signalled(struct follow *f, pid_t tid, int signal)
 {

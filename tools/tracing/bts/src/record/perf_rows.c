@@ -21,7 +21,7 @@
 #include "perf_rows.h"
 #include "perf_task.h"
 
-/* The kernel's TASK_INTERRUPTIBLE and TASK_DEAD, as in the tracer's rows. */
+/* States in bts_departs rows: the kernel's TASK_INTERRUPTIBLE and TASK_DEAD. */
 #define STATE_SLEEPS	0x01
 #define STATE_DEAD	0x80
 

@@ -37,7 +37,7 @@ struct perf_id {
 /* Where a CPU's rows are written. */
 struct perf_out {
 	struct pages		*pages;
-	struct made_departs	departs;	/* row to write after the task's last branches */
+	struct made_departs	departs;	/* delayed bts_departs row, if @departing is true */
 	uint64_t		departs_ts;
 	bool			departing;
 };
@@ -72,7 +72,7 @@ void perf_rows_lost(struct perf_rows *rows, struct perf_out *out, const struct p
 /* Write the CPU's bts_departs row, if this row was delayed. */
 void perf_rows_end(struct perf_rows *rows, struct perf_out *out);
 
-/* Store the address at which a stopped task will continue or (if @ends) would have continued. */
+/* Store the address at which a stopped task will continue. With @ends, the task ends instead. */
 void perf_rows_stands(struct perf_rows *rows, int tid, uint64_t user_ip, bool ends);
 /* Read a running process's mappings and name from /proc, and add rows for the mappings. */
 void perf_rows_process(struct perf_rows *rows, struct perf_out *out, int pid, uint64_t ts);

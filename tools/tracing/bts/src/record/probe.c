@@ -10,8 +10,8 @@
  * from any instruction of the program into the kernel, followed by a branch back to the same
  * instruction.
  *
- * The probe reads the trace as text, with options/raw set. The text is the same for packs and for
- * single entries, so one comparison is enough for both.
+ * The probe reads the trace as text, with options/raw set. In this text, each branch has its own
+ * row, even if one entry of the ring buffer (a pack) contains several branches.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,8 +60,8 @@ struct way {
 };
 
 /*
- * Which branches between user space and the kernel the hardware's filter drops. The SDM does not
- * specify whether the filter tests the privilege level of a branch's source or of its target.
+ * With the hardware's filter, a trace of user space lacks either the branches into the kernel or
+ * the branches out of the kernel. The SDM does not specify which of them the filter drops.
  */
 enum missing { NONE, INTO_KERNEL, OUT_OF_KERNEL };
 
@@ -308,7 +308,7 @@ static void show_difference(const struct probe_rows *rows, size_t at,
 		puts("     got       no more");
 }
 
-/* Report whether a trace of the configuration @way must contain @branch. */
+/* Report whether the trace must contain @branch if the tracer is configured as in @way. */
 static bool is_wanted(const struct probe_branch *branch, const struct way *way,
 		      enum missing missing)
 {
@@ -358,7 +358,7 @@ static bool compare(struct probe_rows *rows, const struct way *way, enum missing
 
 /* --- All configurations ------------------------------------------------------------- */
 
-/* Return which branches the hardware's filter drops (see enum missing), according to bts_stats. */
+/* Read from bts_stats which branches the hardware's filter drops. */
 static enum missing missing_side(const struct instance *inst, const struct way *way)
 {
 	char *stats = way->filter ? instance_read(inst, "bts_stats") : NULL;
@@ -424,8 +424,8 @@ static void probe_cost(const struct instance *inst, int cpu)
 	    record_child(inst, cpu, child_cost, &circular, &child))
 		return;
 	write_option(inst, "bts-circular", false);
-	printf("note cost: a million branches take %.2f ms, traced %.2f ms, in the flight recorder "
-	       "%.2f ms\n", plain * 1e3, traced * 1e3, circular * 1e3);
+	printf("note cost of a million branches: %.2f ms untraced, %.2f ms traced, %.2f ms with "
+	       "a flight recorder\n", plain * 1e3, traced * 1e3, circular * 1e3);
 }
 
 static struct instance *set_up(void)

@@ -7,8 +7,8 @@
  *	ENTERS from, symbol, "words"	into the kernel, at that symbol
  *	LEAVES to, "words"		out of the kernel
  *
- * After a call of a function or handler, the macros also list the branches inside the callee.
- * Branches that are not taken, and iterations of string instructions, leave no record.
+ * The macros after a call also list the branches of the called function. HANDLED lists a signal
+ * handler's branches. Untaken branches and iterations of string instructions leave no record.
  */
 
 #define SYS_rt_sigreturn	15
@@ -46,12 +46,12 @@
 	ENTRY	0, \to, "", "\words"
 	.endm
 
-	/* The records of entering a signal handler, and of returning through its restorer. */
+	/* Branches of a signal caused by \words: kernel -> handler -> restorer -> kernel -> \to. */
 	.macro	HANDLED to, words
 	LEAVES	handler, "to the handler of \words"
 	TAKES	handler_returns, restorer, "return from a handler"
 	ENTERS	restorer_calls, entry_SYSCALL_64, "rt_sigreturn() after \words"
-	LEAVES	\to, "back from the handler of \words"
+	LEAVES	\to, "back to the program after \words"
 	.endm
 
 	.section .data.rel.ro, "aw", @progbits

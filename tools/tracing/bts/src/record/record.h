@@ -15,7 +15,7 @@
 #include "instance.h"
 #include "vm.h"
 
-/* What records: the tracer, one of two perf events, or the tracer in the emulated machine. */
+/* A recording uses the tracer, one of two perf events, or the tracer in the emulated machine. */
 enum record_backend { BACKEND_ANY, BACKEND_TRACER, BACKEND_PERF, BACKEND_INTEL_BTS, BACKEND_VM };
 
 /* options.c: the options of bts record. */
@@ -71,7 +71,7 @@ int targets_write(const struct targets *targets, const struct instance *inst,
 /* Start tracing at the command's exec(), or earlier with --fork. Without a command, start now. */
 int targets_go(struct targets *targets, const struct instance *inst,
 	       const struct record_options *options);
-/* Return a descriptor that becomes readable when target @i ends, or -1 after targets_note_end(). */
+/* Return target @i's pidfd. It becomes readable at @i's end, and is -1 after targets_note_end(). */
 int targets_fd(const struct targets *targets, size_t i);
 /* Return true if there are targets and all of them have ended. */
 bool targets_ended(const struct targets *targets);
@@ -92,7 +92,7 @@ char *record_describe(const struct instance *inst, const struct record_options *
 
 /* on.c: check the value of --on. If it is invalid, print a message and return STATUS_MISUSE. */
 int on_parse(const char *on);
-/* Tell undo.c to remove --on's probes. Call this before instance_create(): see on.c. */
+/* Make undo.c remove the probes of --on later. Call this before instance_create(): see on.c. */
 void on_prepare(const struct record_options *options);
 int on_arm(const struct instance *inst, const struct record_options *options);
 

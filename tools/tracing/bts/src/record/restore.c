@@ -55,7 +55,7 @@ static void skip_head(struct writer *w)
 	w->size = at + sizeof(uint64_t);
 }
 
-/* Note the section at w->size and skip it. Return false at the data section or on failure. */
+/* Note and skip the section at w->size. Return false if it is incomplete or is the data section. */
 static bool next_section(struct restore *r, off_t file_size)
 {
 	struct writer *w = r->writer;
@@ -241,7 +241,7 @@ static int add_parts(struct restore *r)
 	return ret ? -1 : 0;
 }
 
-/* --- Killed during the recording ---------------------------------------------------- */
+/* --- If bts was killed during the recording ----------------------------------------- */
 
 /* Read the chunk at @at. Return the decompressed size, or 0 if the chunk is incomplete. */
 static size_t read_chunk(struct writer_cpu *cpu, off_t at, off_t *next, void **pages)
@@ -306,7 +306,7 @@ static int scan_cpu(struct restore *r, struct writer_cpu *cpu)
 	return 0;
 }
 
-/* --- Killed while the data was copied ----------------------------------------------- */
+/* --- If bts was killed while it copied the data ------------------------------------- */
 
 static void count_chunks(struct writer_cpu *cpu)
 {
@@ -329,8 +329,8 @@ static unsigned long long unwritten_of(const struct restore *r, int cpu)
 }
 
 /*
- * Find the parts of the data section (one for each writer_cpu) up to the first incomplete part.
- * Return this part, or NULL. Set w->size to the end of the last complete part.
+ * Return the first writer_cpu whose part of the data section is incomplete, or NULL if all parts
+ * are complete. Set w->size to the end of the last complete part.
  */
 static struct writer_cpu *incomplete_part(struct restore *r, off_t file_size)
 {

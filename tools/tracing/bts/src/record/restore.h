@@ -15,12 +15,12 @@
 /**
  * struct restore - an unfinished trace
  * @info:	the lines of the BTS section, or NULL
- * @ended:	whether bts was killed only after the recording had ended; @info is then complete
- * @cmdlines:	the "PID NAME" lines, if @ended
- * @written:	the time of the last write to a CPU's file, in seconds
+ * @ended:	whether the recording had ended when bts was killed. If so, @info is complete
+ * @cmdlines:	the "PID NAME" lines; used only if @ended
+ * @written:	the time of the last write to any CPU's file, in seconds
  * @nr_cut:	number of CPUs whose latest branches may be missing
  * @counts:	numbers of switches and overwritten entries, and the tasks' names; unused if @ended
- * @first:	the first CPU whose data must still be copied, if the data section exists
+ * @first:	the first CPU whose data must still be copied, or NULL; unused if @data is 0
  * @data:	the offset of the data section, or 0
  */
 struct restore {

@@ -174,7 +174,7 @@ static int set_options(const struct instance *inst, const struct record_options 
 		{ "bts-pack",		true, true },
 		{ "bts-sync",		!!options->events, false },
 		{ "bts-circular",	options->circular, false },
-		/* Keep unwanted branches from overwriting wanted ones in the DS buffer. */
+		/* In a circular DS buffer, unwanted branches would overwrite wanted branches. */
 		{ "bts-cpl-filter",	options->circular && one_side(options), false },
 		{ "overwrite",		options->flight, false },
 		{ "bts-block",		blocks, false },
@@ -342,7 +342,7 @@ static void add_command(struct bytes *text, char **command)
 	bytes_add8(text, '\n');
 }
 
-/* Add the field @name of the first CPU in /proc/cpuinfo to @text, under the name @key. */
+/* Find the first CPU's field @name in /proc/cpuinfo, and add the line "@key: VALUE" to @text. */
 static void add_cpuinfo(struct bytes *text, const char *cpuinfo, const char *name, const char *key)
 {
 	char *pattern = mem_format("\n%s\t", name);

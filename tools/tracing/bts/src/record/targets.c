@@ -3,10 +3,10 @@
  * Trace the targets of bts record: PIDs, or a command, which bts starts and may terminate.
  *
  * bts forks a command before the recording, so that the command's PID can be written to
- * set_ftrace_pid. The child then waits on a pipe. A second pipe returns the errno of a failed
- * exec(), and is closed by a successful exec(). A pidfd reports the end of each process. To trace a
- * PID, bts writes the IDs of the process's existing threads into set_ftrace_pid. The option
- * function-fork makes the kernel add the IDs of new threads.
+ * set_ftrace_pid. The child then waits on a pipe. If exec() fails, the child writes the errno into
+ * a second pipe. If exec() succeeds, it closes this pipe. A pidfd reports the end of each process.
+ * To trace a PID, bts writes the IDs of the process's existing threads into set_ftrace_pid. The
+ * option function-fork makes the kernel add the IDs of new threads.
  *
  * Until exec(), the child executes code of bts. After exec(), ptrace() stops the child before the
  * first instruction of the new program, and bts turns tracing on. So the trace begins with the
@@ -218,7 +218,7 @@ static int write_threads(const struct instance *inst, const char *file, pid_t pi
 static int write_targets(const struct targets *targets, const struct instance *inst,
 			 const char *file)
 {
-	/* Write all IDs twice, because a thread whose ID is not yet written may create threads. */
+	/* The second pass adds threads that were created before their creator's ID was written. */
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < targets->nr; i++)
 			if (write_threads(inst, file, targets->list[i].pid))
@@ -251,7 +251,7 @@ int targets_write(const struct targets *targets, const struct instance *inst,
 	       write_targets(targets, inst, "set_event_pid") ? -1 : 0;
 }
 
-/* Turn tracing on, first for mappings, because no branch may precede its mapping. */
+/* Turn tracing on in inst->maps before @inst: mappings must be recorded before their branches. */
 static int trace_on(const struct instance *inst)
 {
 	if (inst->maps && instance_write(inst->maps, "tracing_on", "1"))

@@ -8,9 +8,9 @@
  *						      in reverse order
  *
  * If TEXT is empty, the guard removes the directory PATH. The guard has its own session, so Ctrl-C
- * does not reach the guard. When the guard sees the end of file, the dying bts may still have the
- * instance's trace_pipe_raw open. While this file is open, the instance cannot be removed, so the
- * guard retries the removal for a while.
+ * does not reach the guard. When bts is killed, the kernel may close the pipe before it closes the
+ * trace_pipe_raw files of the instance. While one of these files is open, the instance cannot be
+ * removed, so the guard retries the removal for a while.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -132,7 +132,7 @@ void undo_rmdir(const char *path)
 
 void undo_all(void)
 {
-	/* In a forked child that calls exit(), do nothing. */
+	/* A forked child inherits this exit handler, but only bts itself may stop the guard. */
 	if (to_guard < 0 || guarded != getpid())
 		return;
 	close(to_guard);

@@ -35,7 +35,7 @@ enum word {
 	WORD_UMASK	= 'm',
 };
 
-/* The program that the package bts-vm installs. A program in ../lib (from bts) has priority. */
+/* The program of the package bts-vm. If bts is DIR/bts, first try DIR/../lib/bts-vm/run. */
 #define PACKAGE "/usr/lib/bts-vm/run"
 
 char *vm_find(void)
@@ -153,7 +153,7 @@ int vm_job_become(const struct vm_job *job)
 {
 	struct stat st;
 
-	/* The user must own a pipe or terminal to open it as /dev/stdin. */
+	/* Make the user the owner of pipes and terminals, so that COMMAND can open /dev/stdin. */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (!fstat(fd, &st) && (S_ISFIFO(st.st_mode) || isatty(fd)) &&
 		    fchown(fd, job->uid, job->gid))

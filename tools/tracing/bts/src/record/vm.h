@@ -27,7 +27,7 @@ struct vm_options {
 	bool		icount;
 };
 
-/* The trace's name, for messages, and the user who runs the command. */
+/* The user who runs the command, and the trace's name, which appears in messages. */
 struct vm_job {
 	char	*name;
 	uid_t	uid;

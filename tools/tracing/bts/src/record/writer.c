@@ -14,8 +14,8 @@
  * more disk space than its final file. Each CPU's data must be contiguous in the final file. So the
  * data is first stored in FILE.new.cpuN, and is copied block by block at the end. After each block,
  * its space in FILE.new.cpuN is freed. Some space is reserved until the end, so that the file can
- * be completed even if the disk is full. At the end, writer_end.c completes the
- * file. If bts is killed before that, restore.c does.
+ * be completed even if the disk is full. When the recording ends, writer_end.c completes the file.
+ * If bts is killed, restore.c completes the file later.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -65,8 +65,9 @@ static int nameless(const struct writer *w)
 }
 
 /*
- * Reserve space for completing the file on a full disk, but at most a quarter of the free space.
- * If the file system cannot reserve space, a full disk may leave the trace incomplete.
+ * Reserve space now, so that the file can be completed even if the disk becomes full. Reserve at
+ * most a quarter of the free space. If the file system cannot reserve space, a full disk may leave
+ * the trace incomplete.
  */
 static int reserve_space(const struct writer *w)
 {
@@ -156,7 +157,7 @@ static ZSTD_CCtx *new_compressor(void)
 	return zstd;
 }
 
-/* Add the section's name first: @content may be w->strings, which must contain this name, too. */
+/* Add the name to w->strings before compressing @content, because @content may be w->strings. */
 int writer_put_section(struct writer *w, int id, const struct bytes *content)
 {
 	uint32_t name_id = writer_name(w, id);
@@ -222,8 +223,8 @@ static void remove_parts(const char *temporary)
 }
 
 /*
- * Report whether another recording is writing the file, or whether a killed recording left behind
- * data that can be restored. Ignore another user's file, which create_temporary() replaces.
+ * Report whether another recording of this user is writing the file, or a killed recording of this
+ * user left behind data to restore. create_temporary() replaces a file of another user.
  */
 static bool is_taken(const struct writer *w)
 {
@@ -238,8 +239,8 @@ static bool is_taken(const struct writer *w)
 	if (locked)
 		msg_error("create", w->path, "another recording is writing this file");
 	else if (left)
-		msg_error("create", w->path, "a killed recording left %s; complete its trace "
-			  "with bts restore %s, or remove %s*", w->temporary, w->path,
+		msg_error("create", w->path, "a killed recording left behind %s; complete its "
+			  "trace with bts restore %s, or remove %s*", w->temporary, w->path,
 			  w->temporary);
 	else
 		remove_parts(w->temporary);
@@ -522,7 +523,7 @@ static void note_time(struct writer_cpu *cpu, const void *data, bool maps)
 int writer_write_pages(struct writer_cpu *cpu, const void *data, size_t size,
 		       unsigned long long branches, bool maps)
 {
-	/* Write nothing after a failure, so that only the end of the CPU's data is missing. */
+	/* After a failure, write nothing more: the data may end early, but must not have a gap. */
 	if (!cpu->failed && !write_chunk(cpu, data, size)) {
 		note_time(cpu, data, maps);
 		cpu->branches += branches;

@@ -38,8 +38,8 @@ int writer_write_draft(struct writer *w, const char *info);
 
 /*
  * Add a part for the data of one CPU in one tracefs instance. @instance is the instance's name in
- * the trace, or "" for the instance with the branches. Each part may be written by a different
- * thread.
+ * the trace: "" if the instance records branches, or DAT_MAPS if it records only mappings. Each
+ * part may be written by a different thread.
  */
 struct writer_cpu *writer_add_cpu(struct writer *w, const char *instance, int cpu);
 /*

@@ -95,7 +95,7 @@ static int put_cpu(struct writer *w, struct writer_cpu *cpu)
 	return ret ? -1 : 0;
 }
 
-/* If branches of the CPU could not be written, return true, so that the reader reports the loss. */
+/* A CPU with unwritten branches needs a part, even if empty: the reader reports the loss there. */
 bool writer_was_used(const struct writer_cpu *cpu)
 {
 	return cpu->size || cpu->unwritten;
@@ -167,7 +167,7 @@ static void add_machine_options(struct bytes *options, int nr_cpus)
 	bytes_add32(options, nr_cpus);
 }
 
-/* Return the selected clock, for example "local" in "[local] global". */
+/* Return the selected clock, which is in brackets: "local" if @clock is "[local] global". */
 static char *chosen_clock(const char *clock)
 {
 	const char *from = strchr(clock, '['), *to = from ? strchr(from, ']') : NULL;
@@ -216,7 +216,7 @@ static int put_cmdlines(struct writer *w, const char *text)
 	return ret;
 }
 
-/* Write @info, and the number of each CPU's unwritten branches. The reader reports the loss. */
+/* Write @info, and how many branches could not be written, in total and for each CPU. */
 static int put_info(struct writer *w, const char *info)
 {
 	struct bytes text = {};
@@ -317,7 +317,7 @@ int writer_finish(struct writer *w, const char *cmdlines, const char *clock, cha
 	/* If only the renaming failed, the trace is complete, so bts restore is not needed. */
 	w->keep = ret && w->temporary;
 	if (w->keep)
-		msg_warn("the data is in %s*; when there is room, complete the trace with "
-			 "bts restore %s", w->temporary, w->path);
+		msg_warn("the data is in the files %s*; when the disk has enough space, complete "
+			 "the trace with bts restore %s", w->temporary, w->path);
 	return ret ? -1 : 0;
 }

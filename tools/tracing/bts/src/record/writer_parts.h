@@ -17,7 +17,7 @@
 #include "lib/bytes.h"
 #include "writer.h"
 
-/* The largest ID of the sections whose offsets are stored in options. */
+/* The options section contains the offsets of the sections DAT_SECTION_HEADERS to LAST_SECTION. */
 #define LAST_SECTION	DAT_SECTION_CMDLINES
 
 /* The name of the incomplete file. */
@@ -31,7 +31,7 @@ struct writer {
 	int			fd;
 	int			reserve;
 	unsigned int		page_size;
-	off_t			first_options;	/* position in the file of the options' offset */
+	off_t			first_options;	/* where the file stores the options' offset */
 	off_t			size;
 	off_t			draft;		/* offset of the draft (see writer.h), or 0 */
 	size_t			draft_strings;	/* size of @strings before the draft was written */
@@ -73,8 +73,8 @@ char *writer_part_name(const char *temporary, const char *instance, int cpu);
 void writer_insert_cpu(struct writer *w, struct writer_cpu *cpu);
 
 /*
- * writer_end.c: write the data of the CPUs in w->cpus, beginning with @first, then the options and
- * the sections' names. @first is NULL if no data is left. The data section begins at @data.
+ * writer_end.c: write the data of @first and of all CPUs after @first. Then write the options and
+ * the sections' names. @first is NULL if all data is written. The data section begins at @data.
  */
 int writer_end(struct writer *w, struct writer_cpu *first, off_t data, const char *clock,
 	       char *const *stats, int nr_cpus);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Find where the differences are in the call tree of a task.
+ * Find where the differences between two runs are in the call trees of the tasks.
  *
  * Included by: tui/, cmd/tui.c.
  */
@@ -16,9 +16,9 @@
  * struct mark - a difference, and its place in a task
  * @pid:	the PID of the task
  * @number:	number of the difference, counted from 1; the number is the same in both runs
- * @calls:	number of counted calls (is_counted()) before the difference
- * @depth:	how many of these calls end after the difference
- * @rows:	the lines of the difference's text
+ * @calls:	number of the task's counted calls (is_counted()) that begin before this difference
+ * @depth:	how many of the calls in @calls end after this difference
+ * @rows:	strings that describe this difference; each string is shown in a row of its own
  */
 struct mark {
 	int		pid;
@@ -29,7 +29,7 @@ struct mark {
 };
 
 /**
- * struct marks - the differences, with their places in one run
+ * struct marks - the differences between two runs, with their places in one of these runs
  * @list:	the differences, sorted by task and place
  */
 struct marks {
@@ -39,8 +39,8 @@ struct marks {
 };
 
 /**
- * struct marker - the remaining differences of a task, during a pass over the trace
- * @next:	the first remaining difference
+ * struct marker - the differences of a task that a pass over the trace has not reached yet
+ * @next:	the first of these differences
  * @end:	the end of the task's differences
  * @calls:	how many of the task's counted calls (is_counted()) have begun so far
  */
@@ -50,19 +50,22 @@ struct marker {
 	uint64_t		calls;
 };
 
-/* List the differences of the comparison, with their places in run number @side. */
+/* List the differences in @c, and find their places in run c->run[@side]. */
 void marks_init(struct marks *m, struct comparison *c, unsigned int side);
 void marks_free(struct marks *m);
 struct marker marker_begin(const struct marks *m, int pid);
 /*
- * Return the state of a new frame. @around is the state of the outer frame, or 0. Set
- * *@counted if the compared trees contain the new frame.
+ * Return the state of the new frame @f, for marker_counts() and marker_here(). @around is the state
+ * of the frame around @f, or 0. *@counted reports whether the compared trees contain @f.
  */
 uint32_t marker_enter(const struct marks *m, const struct frame *f, uint32_t around,
 		      bool *counted);
-/* Report whether the compared trees contain the frame whose state is @state. */
+/* @state is the state of a frame. Report whether the compared trees contain this frame. */
 bool marker_counts(uint32_t state);
-/* Return the next difference if its place is reached, or NULL. @state: the frame's state. */
+/*
+ * If the pass over the trace has reached the next difference, return this difference. Otherwise,
+ * return NULL. @state is the state of the frame around the current position.
+ */
 const struct mark *marker_here(const struct marker *marker, uint32_t state);
 
 #endif

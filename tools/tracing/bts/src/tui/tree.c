@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Build the trees of bts tui. A tree is a list of the calls and rows on one stack of a task, sorted
- * by time. The node of a call contains the index of the first node after the call. So tree_after()
- * can skip a folded call in one step, and nodes need no lists of children.
+ * Build the trees of bts tui. A task has several stacks if it uses coroutines. For each stack, a
+ * tree lists the calls, and the rows between the calls (such as losses), sorted by time. The node
+ * of a call contains the index of the first node after the call. So tree_after() can skip a folded
+ * call in one step, and nodes need no lists of children.
  *
  * To limit the memory to 64 MiB, only the first million calls and rows of a trace are stored. The
  * user can select another part with --time and --task. However, the sums by function and by line
@@ -99,7 +100,7 @@ static void add_mark(struct tui *t, struct tree *tree, uint32_t parent, const st
 	}
 }
 
-/* Add the differences whose place is reached, as children of c->now.frames[@depth - 1]. */
+/* Add the differences that belong at this point, as children of c->now.frames[@depth - 1]. */
 static void add_marks(struct tui *t, struct calls *c, uint32_t depth)
 {
 	struct marker *marker = marker_of(t, c);
@@ -111,7 +112,7 @@ static void add_marks(struct tui *t, struct calls *c, uint32_t depth)
 	}
 }
 
-/* Count a new frame, and return its state (see marker_enter()). */
+/* If the compared trees contain the new frame @f, count @f. Return the state of @f (marks.c). */
 static uint64_t count_frame(struct tui *t, struct calls *c, const struct frame *f)
 {
 	uint32_t depth = c->now.depth - 1, state;
@@ -169,7 +170,7 @@ static void leave(struct calls *c, struct frame *f)
 	close_node(c, f);
 }
 
-/* Add a node for @f to the tree of another stack (see calls_ops), but do not count @f again. */
+/* @f was moved to another stack (see calls_ops). Add a node there, but do not count @f twice. */
 static void attach(struct calls *c, struct frame *f)
 {
 	struct tui *t = c->ctx;
@@ -284,7 +285,7 @@ static int by_insns(const void *left, const void *right)
 	return a->branches < b->branches ? 1 : a->branches > b->branches ? -1 : 0;
 }
 
-/* End the open frames. Then add the remaining differences, whose places were not found. */
+/* End the open frames. Then add the differences whose places in the trace were not found. */
 static void end_marks(struct tui *t, struct calls *c)
 {
 	struct marker *marker = marker_of(t, c);
@@ -377,7 +378,7 @@ uint32_t tree_difference(const struct tree *tree, uint32_t from, bool back)
 {
 	uint32_t node = from;
 
-	/* If @from is NODE_NONE (UINT32_MAX), the first ++node wraps to 0. */
+	/* NODE_NONE is UINT32_MAX. So if @from is NODE_NONE, the first ++node sets node to 0. */
 	while (back ? node-- > 0 : ++node < tree->nr)
 		if (tree->nodes[node].difference)
 			return node;

@@ -26,7 +26,7 @@
  * @depth:	the number of enclosing calls
  * @kind:	FRAME_*
  * @loss:	the row reports that branches are missing
- * @difference:	the number of the difference whose first row this is, or 0
+ * @difference:	if this node is the first row of a difference, the difference's number; else 0
  * @mark:	the row is part of a difference
  * @folded:	the nodes inside this call are not shown
  */
@@ -59,7 +59,7 @@ struct tree {
 /**
  * struct tui - the data of bts tui
  * @trees:	the trees of all stacks
- * @by_stack:	for each task and stack, 1 + the index in @trees
+ * @by_stack:	for each task and stack, 1 + the index of the stack's tree in @trees
  * @nr_nodes:	the number of nodes in all trees
  * @by_function: the calls, instructions and branches of each function
  * @functions:	the entries of @by_function, sorted by instructions
@@ -84,7 +84,7 @@ struct tui {
 	size_t			nr_markers;
 };
 
-/* tree.c: fill and free the trees and sums of a trace. The caller of tui_read() sets t->marks. */
+/* tree.c: build and free the trees and the sums by function and line. tui_read() uses t->marks. */
 int tui_read(struct tui *t, const char *path, const struct options *options);
 void tui_free(struct tui *t);
 /* Return the next or the previous visible node, or NODE_NONE if there is none. */
@@ -92,13 +92,13 @@ uint32_t tree_after(const struct tree *tree, uint32_t node);
 uint32_t tree_before(const struct tree *tree, uint32_t node);
 /* Make the node visible. */
 void tree_show(struct tree *tree, uint32_t node);
-/* Find a call whose name contains @text. If @text is NULL, find a loss. Wrap around at the end. */
+/* Find a call whose name contains @text. If @text is NULL, find a row about a loss. Wrap around. */
 uint32_t tree_search(const struct tree *tree, uint32_t from, const char *text);
 
 /*
- * Return the first difference after node @from or, with @back, the last difference before it.
- * Return NODE_NONE if there is none. To search the whole tree, set @from to NODE_NONE or, with
- * @back, to the number of nodes.
+ * Return the nearest difference after node @from. If @back is set, return the nearest difference
+ * before node @from. If no difference is found, return NODE_NONE. To search the whole tree
+ * forward, set @from to NODE_NONE; to search it backward, set @from to the number of nodes.
  */
 uint32_t tree_difference(const struct tree *tree, uint32_t from, bool back);
 

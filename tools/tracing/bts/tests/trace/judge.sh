@@ -1060,7 +1060,7 @@ judge_diff() {
 # misused COMMAND...
 misused() {
 	"$bts" "$@" 2>"$work/said" >"$work/text"
-	[ $? -eq 2 ] && grep -q 'not a whole number of at least' "$work/said"
+	[ $? -eq 2 ] && grep -q 'must be a whole number, at least' "$work/said"
 }
 
 # bts must report an invalid number in an option, a filter that matches nothing, an unknown function
