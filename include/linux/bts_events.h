@@ -73,7 +73,7 @@ int bts_resume_lock(void);
 /* Values that __bts_resume_user() returns instead of an address */
 #define BTS_MAPS_SHOWN	(ULONG_MAX - 2)	/* all mappings are shown */
 #define BTS_MAPS_NONE	(ULONG_MAX - 1)	/* no instance wants the mappings */
-#define BTS_MAPS_BUSY	ULONG_MAX	/* BTS is busy on this CPU; mmap_lock is still held */
+#define BTS_MAPS_BUSY	ULONG_MAX	/* BTS is busy; the caller must release mmap_lock */
 
 /*
  * Interrupts are off during each call of __bts_resume_user(), as __ds_text requires. So a call

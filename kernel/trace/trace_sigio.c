@@ -6,8 +6,8 @@
  * signal is also sent when a snapshot swaps the buffers, although there may be nothing to read.
  * After a signal, no further signal is sent until the reader has read. If the ring buffer is then
  * still filled to buffer_percent, the next signal is sent immediately. Otherwise, the next signal
- * is sent when new entries have filled the ring buffer to buffer_percent. So the entries that a
- * signal itself may add to the trace do not cause signals without end.
+ * is sent when new entries have filled the ring buffer to buffer_percent. Without these rules, each
+ * signal could add entries to the trace, and these entries could cause the next signal, endlessly.
  *
  *	fcntl(F_SETFL, O_ASYNC) -> trace_sigio_set() -\
  *	a read -> trace_sigio_arm() -------------------+-> ready? -> SIGIO
@@ -54,9 +54,9 @@ struct trace_sigio {
 static DEFINE_MUTEX(trace_sigio_mutex);
 
 /*
- * Report whether the reader has something to read. If the result is false and @table is not NULL,
- * the ring buffer will call trace_sigio_wake() when an entry is written or a snapshot swaps the
- * buffers. After a swap, the result is true: the next read will move @wait to the new live buffer.
+ * Report whether the reader should read. If the result is false and @table is not NULL, the ring
+ * buffer will call trace_sigio_wake() when an entry is written or a snapshot swaps the buffers.
+ * After a swap, report true, because nothing wakes the reader until it has read the live buffer.
  */
 static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 {
@@ -74,7 +74,7 @@ static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 	return buffer != READ_ONCE(iter->array_buffer->buffer);
 }
 
-/* Called by the ring buffer's irq_work, instead of waking a task. The call may be spurious. */
+/* The ring buffer's irq_work calls this function for @wait. There may be nothing to read. */
 static int trace_sigio_wake(wait_queue_entry_t *wait, unsigned int mode, int sync,
 			    void *key)
 {
@@ -150,9 +150,9 @@ static struct trace_sigio *trace_sigio_alloc(struct trace_iterator *iter)
 /**
  * trace_sigio_set - the fasync() of trace_pipe and trace_pipe_raw
  * @iter:	the reader's iterator; the file's release() frees the memory allocated here
- * @fd:		the argument of fasync()
- * @filp:	the argument of fasync()
- * @on:		the argument of fasync()
+ * @fd:		the file descriptor
+ * @filp:	the open file
+ * @on:		nonzero to switch O_ASYNC on; 0 to switch O_ASYNC off
  *
  * Context: Process context.
  * Return: the same as fasync_helper(), or -ENOMEM.

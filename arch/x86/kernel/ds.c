@@ -10,11 +10,11 @@
  * online. Until the release, perf counts the claim as an active event, so perf's PMI handler
  * keeps unmasking the PMI in the local APIC.
  *
- * When a CPU comes online, ds_cpu_online() starts BTS (in the ONLINE section of CPU hotplug) before
- * ordinary tasks run on that CPU. The driver cannot test the PMI earlier, because a CPU ignores
- * NMIs until it is in cpu_online_mask. When a CPU goes offline, ds_cpu_dying() stops BTS (in the
- * STARTING section, with interrupts off), after the CPU's last task has run and before perf clears
- * DS_AREA. These functions also run at a claim or release of BTS, and at a suspend or resume.
+ * When a CPU comes online, ds_cpu_online() tests and starts BTS (in the ONLINE section of CPU
+ * hotplug) before ordinary tasks run on that CPU. An earlier test would get no PMI, because a CPU
+ * ignores NMIs until it is in cpu_online_mask. When a CPU goes offline, ds_cpu_dying() stops BTS
+ * (in the STARTING section, with interrupts off), after the CPU's last task has run and before perf
+ * clears DS_AREA. These functions also run at a claim or release of BTS, and at suspend or resume.
  */
 
 #define pr_fmt(fmt) "x86/ds: " fmt
@@ -71,8 +71,8 @@ unsigned int ds_bts_traits(int cpu)
 }
 
 /*
- * Ask the client what to record. If recording has stopped because of DS_IDLE_PMIS, resume it.
- * Context: this CPU, BTS off.
+ * Ask the client what to record. If recording has stopped after too many PMIs without records of
+ * traced code (DS_IDLE_PMIS), resume recording. Context: on the CPU of @c, BTS off.
  */
 static void ds_ask(struct ds_bts_cpu *c)
 {
@@ -80,7 +80,7 @@ static void ds_ask(struct ds_bts_cpu *c)
 	ds_bts_ask(current);
 }
 
-/* Return the reason why a CPU's BTS is unused. Context: any, after a successful or failed claim. */
+/* Return the reason why a CPU's BTS is unused. Context: any, after ds_bts_claim() has returned. */
 enum ds_fault ds_bts_fault(int cpu)
 {
 	return READ_ONCE(per_cpu(ds_bts_cpu, cpu).fault);
@@ -128,7 +128,7 @@ static bool ds_must_flush(int cpu, void *unused)
 }
 
 /**
- * ds_bts_flush_all - make the CPUs hand over their records
+ * ds_bts_flush_all - pass the CPUs' records to the client
  *
  * This function flushes each CPU that is recording, and each other CPU for which the client's
  * pending() returns true.
@@ -168,9 +168,8 @@ notrace void ds_bts_flush_cpu(void)
  * crash at the same time, each of them requests the other CPU's records. A CPU that does not
  * respond in time still drains at its next NMI.
  *
- * Context: Any, including NMI and the stack overflow exception, with interrupts off. BTS is
- * claimed. This function takes no lock, allocates nothing, and waits up to 10 ms in total for
- * the other CPUs.
+ * Context: Interrupts off; may be an NMI or the stack overflow exception. BTS is claimed. This
+ * function takes no lock, allocates nothing, and waits up to 10 ms in total for the other CPUs.
  */
 void ds_bts_crash(void)
 {
@@ -201,7 +200,7 @@ static void ds_start(struct ds_bts_cpu *c)
 		ds_ask(c);
 		return;
 	}
-	/* During a claim, ds_online_state is 0. The client then reports that the probe failed. */
+	/* During a claim, ds_online_state is 0. The client reports the failure, so do not warn. */
 	if (ds_online_state)
 		pr_warn("CPU %d: BTS does not work, so this CPU's branches are not recorded\n",
 			smp_processor_id());

@@ -122,10 +122,11 @@ __ds_text bool ds_bts_off(void)
 }
 
 /*
- * Discard the records in the buffer. If all earlier records had been drained, the CPU stored these
- * records late, when BTS was off, and they count as records of own branches. Otherwise, no drain
- * read these records, either because NMIs call no handlers during a microcode update, or because
- * something other than this driver set TR.
+ * Discard the records in the buffer. If @end is the base, the buffer was empty when BTS was
+ * switched off, or a drain has emptied it since then. So the CPU stored these records late, and
+ * they count as records of own branches. Otherwise, no drain has read these records, for one of two
+ * reasons. During a microcode update, NMIs call no handlers, so a PMI does not cause a drain. And
+ * while the driver records nothing, drains read no records, but other code may switch BTS on.
  * Context: the same as for ds_bts_on(). This function must not be instrumented.
  */
 static __always_inline void ds_discard(struct ds_bts_cpu *c)
@@ -164,7 +165,7 @@ __ds_text void ds_bts_on(void)
 	/* The index must be reset before an NMI can use the buffer. */
 	barrier();
 	WRITE_ONCE(c->busy, DS_FREE);
-	/* From here on, ds_bts_nmi() handles a crashing CPU's NMI. Handle an earlier NMI here. */
+	/* If ds_bts_crash() sent its NMI while @busy was set, stop recording here. */
 	barrier();
 	if (READ_ONCE(c->crash)) {
 		WRITE_ONCE(c->ctl, 0);
@@ -183,9 +184,8 @@ __ds_text void ds_bts_on(void)
 /*
  * Switch BTS off if this NMI must drain or if a PMI is due. Also switch BTS off if this NMI
  * interrupts a drain, because that drain may not have switched BTS off yet. Otherwise, BTS stays
- * on, and this function's branches are in the middle of a batch. This function must not be in
- * .text..ds: the trace must not contain branches of .text..ds, but the driver leaves out such
- * branches only at the start and the end of a batch.
+ * on, and this function's branches are in the middle of a batch. The driver does not remove them,
+ * but the trace must contain no branches of .text..ds. So this function must not be in .text..ds.
  * Context: NMI, before RCU watches.
  */
 noinstr void __ds_bts_nmi_enter(void)
@@ -293,8 +293,10 @@ static void ds_move_counts(struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 
 /*
  * Hand over the records and empty the buffer. If this drain is in an NMI whose entry code switched
- * BTS off, @ip is the address that the NMI interrupted. Otherwise, @ip is DS_NOWHERE. The run time
- * is bounded by the size of the buffer. Context: @busy is set.
+ * BTS off, @ip is the address that the NMI interrupted. Otherwise, @ip is DS_NOWHERE. If BTS was
+ * already off before this drain, branches were lost (@cleared). But if an NMI interrupted code in
+ * .text..ds, only own branches were lost. The run time is bounded by the size of the buffer.
+ * Context: @busy is set.
  */
 VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cause,
 				   unsigned long ip)
@@ -302,7 +304,6 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	struct ds_bts_batch batch = { .cause = cause };
 
 	ds_move_counts(c, &batch);
-	/* Branches were lost if BTS was off before this drain and no NMI interrupted .text..ds. */
 	batch.cleared = (c->debugctl & DS_CTL_MASK) != c->ctl &&
 			!c->interrupted && !ds_in_section(ip);
 	ds_slice(c, &batch);
@@ -324,7 +325,7 @@ VISIBLE_IF_KUNIT void ds_hand_over(struct ds_bts_cpu *c, enum ds_drain_cause cau
 	 */
 	if (batch.stopped) {
 		WRITE_ONCE(c->ctl, 0);
-		pr_warn("CPU %d: interrupts find no traced branches, so this CPU stops recording\n",
+		pr_warn("CPU %d: recording stops, because BTS interrupts take all the CPU time\n",
 			raw_smp_processor_id());
 	}
 }
@@ -370,7 +371,7 @@ void ds_bts_ask(struct task_struct *task)
 	struct debug_store *ds = c->ds;
 
 	lockdep_assert_irqs_disabled();
-	/* Forget the exit of an NMI that ended while nothing was recorded: it is in no batch. */
+	/* If an NMI ended while nothing was recorded, do not search the next batch for its exit. */
 	c->back = DS_NOWHERE;
 	if (!ds)
 		return;
@@ -386,10 +387,10 @@ void ds_bts_ask(struct task_struct *task)
  * stores branches, either for this driver or because something else has set TR. Usually, this
  * function drains the buffer, but another drain may come first. If the PMI comes during the other
  * drain, this function sets @pmi to DS_PMI_SEEN, and the other drain clears @pmi. If the PMI comes
- * after the other drain, @pmi is already DS_PMI_DUE, and this function clears @pmi. If @busy is 0,
- * ds_bts_nmi_enter() found the index below the threshold and left BTS on. This NMI's branches may
- * then have reached the threshold while PMIs were masked, so that no PMI follows. Drain here if the
- * index has reached the threshold.
+ * later, the other drain has already set @pmi to DS_PMI_DUE, and this function clears @pmi. If
+ * @busy is 0, ds_bts_nmi_enter() found the index below the threshold and left BTS on. Since then,
+ * the branches of this NMI may have raised the index to the threshold. If PMIs were masked at that
+ * time, no PMI will come. So drain here if the index has reached the threshold.
  * Context: NMI, after perf's handler, which has unmasked the PMI.
  */
 int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
@@ -419,10 +420,9 @@ int ds_bts_nmi(unsigned int type, struct pt_regs *regs)
 }
 
 /*
- * Claim the NMI that a crashing CPU has sent. If an NMI from another source comes first, the drain
- * in that other NMI delivers the requested records. The driver cannot tell the two NMIs apart, so
- * claim only an NMI that no other handler has claimed.
- * Context: NMI.
+ * Claim the NMI by which a crashing CPU makes this CPU drain. If another NMI comes first, this CPU
+ * already drains in the other NMI. The driver cannot tell the two NMIs apart, so claim only an NMI
+ * that no other handler has claimed. Context: NMI.
  */
 int ds_bts_unknown_nmi(unsigned int type, struct pt_regs *regs)
 {
@@ -453,7 +453,7 @@ void ds_bts_emergency_stop(void)
 
 /* A try may fail because of an unrelated NMI or an incorrect record (erratum AAJ122). */
 #define DS_PROBE_TRIES		8
-/* The maximum number of branches in a probe loop. The buffer has room for twice as many. */
+/* ds_probe_loop() takes at most this many branches. The buffer has room for twice as many. */
 #define DS_PROBE_BRANCHES	1024
 #define DS_PROBE_THRESHOLD	4
 #define DS_PROBE_LATE		64
@@ -524,7 +524,7 @@ static enum ds_fault ds_try(struct ds_bts_cpu *c)
  * ds_probe - test this CPU's BTS
  * @c: the CPU's state
  *
- * Context: This CPU, which is online; @busy is set and the NMI handler is registered.
+ * Context: On the CPU of @c, which is online. @busy is set, and the NMI handler is registered.
  * Return: DS_FAULT_*. If this is DS_FAULT_NONE, the driver uses this CPU's BTS until it calls
  * ds_put_back().
  */
@@ -572,7 +572,7 @@ enum ds_fault ds_probe(struct ds_bts_cpu *c)
  * Once this function has returned, perf may free the buffer. So this function clears TR even if
  * something other than this driver, for example a hypervisor, has set TR again.
  *
- * Context: This CPU; @busy is set.
+ * Context: On the CPU of @c. @c->busy is set.
  */
 void ds_put_back(struct ds_bts_cpu *c)
 {
@@ -583,6 +583,6 @@ void ds_put_back(struct ds_bts_cpu *c)
 	ds_empty(c);
 	WRITE_ONCE(c->ds->bts_interrupt_threshold, c->threshold);
 	WRITE_ONCE(c->ds, NULL);
-	/* During a microcode update, no handler is called for a PMI. So LVTPC may be masked. */
+	/* The APIC masks LVTPC at each PMI. During a microcode update, no handler unmasks LVTPC. */
 	ds_unmask_pmi();
 }

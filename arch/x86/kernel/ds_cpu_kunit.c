@@ -80,7 +80,7 @@ static void ds_test_want(unsigned int mode)
 	ds_bts_update_all(DS_DRAIN_FLUSH);
 }
 
-/* Set @busy, as an NMI during an earlier ds_bts_release() may have done. */
+/* Imitate an NMI that came during an earlier ds_bts_release() and left @busy set. */
 static void ds_test_stick(void *unused)
 {
 	this_cpu_write(ds_bts_cpu.busy, DS_BUSY_NMI);
@@ -263,7 +263,7 @@ static void ds_test_nmi_foreign(struct kunit *test)
 	KUNIT_EXPECT_GE(test, discarded, threshold);
 }
 
-/* Each CPU records after a claim. */
+/* After ds_test_init() has called ds_bts_claim(), each online CPU can record branches. */
 static void ds_test_claim(struct kunit *test)
 {
 	int cpu;

@@ -24,14 +24,14 @@
 /* Recording stops after this many consecutive PMIs without records of traced code. */
 #define DS_IDLE_PMIS	16
 
-/* The kind of the current drain, if any. During a drain, an NMI does not touch the buffer. */
+/* The kind of the current drain, if any. */
 enum ds_busy {
 	DS_FREE,
 	DS_BUSY,	/* a drain from ds_bts_off() to ds_bts_on() */
 	DS_BUSY_NMI,	/* a drain in an NMI, from ds_bts_nmi_enter() to ds_bts_nmi_leave() */
 };
 
-/* The state of a PMI if another drain takes its records before the PMI's handler can drain. */
+/* The state of a PMI if another drain empties the buffer before the PMI's handler can do so. */
 enum ds_pmi {
 	DS_PMI_NONE,
 	DS_PMI_DUE,	/* the records have been drained, but the PMI is still to come */
@@ -48,14 +48,14 @@ enum ds_pmi {
  * @back:	if the last drain was in an NMI, the address to which this NMI returned; otherwise
  *		DS_NOWHERE
  * @busy:	the kind of drain that is using the buffer
- * @pmi:	whether a PMI is due or was seen during a drain; see enum ds_pmi
+ * @pmi:	the state of the PMI; see enum ds_pmi
  * @interrupted: an NMI has interrupted code in .text..ds since the drain began
  * @crash:	set by a crashing CPU, to request the records of this struct's CPU
  * @crash_nmi:	set by a crashing CPU; cleared when the NMI from that CPU arrives
  * @idle_pmis:	number of consecutive PMIs without records of traced code. When this number
  *		reaches DS_IDLE_PMIS, recording stops until the next ds_bts_update_all()
  * @strays:	number of records that the CPU stored during ds_probe() or after BTS was switched
- *		off, and that no batch has reported yet (as @own)
+ *		off. A later batch reports this number in its @own, and @strays becomes 0
  * @discarded:	number of records that were discarded when BTS was switched on, and that no batch
  *		has reported yet
  * @traits:	DS_TRAIT_*

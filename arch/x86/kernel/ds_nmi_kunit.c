@@ -7,7 +7,7 @@
 
 #include "ds_kunit.h"
 
-/* Store @before records of traced code, and then @way records of an NMI's entry code. */
+/* Store @before records of traced code. Then store the @way records of an NMI's entry code. */
 static void ds_test_nmi(struct ds_test *t, unsigned int before, unsigned int way)
 {
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);
@@ -89,7 +89,7 @@ static void ds_test_nmi_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->batch.own + t->batch.unsure, 0);
 }
 
-/* With FRED, earlier events may use the same entry point. The last branch to it is the NMI's. */
+/* With FRED, exceptions share the NMI's entry point. The last branch to it belongs to the NMI. */
 static void ds_test_nmi_entries(struct kunit *test)
 {
 	static void (*const entries[])(void) = {
@@ -156,8 +156,8 @@ static void ds_test_nmi_user(struct kunit *test)
 }
 
 /*
- * If BTS_OFF_OS or BTS_OFF_USR hides the branch to the NMI's entry point, the driver must not
- * mistake an earlier NMI's branch for it. With BTS_OFF_USR, some CPUs still store the branch.
+ * With BTS_OFF_OS or BTS_OFF_USR, a CPU may omit the branch to the NMI's entry point. If so, the
+ * driver must not use the branch of an earlier NMI instead.
  */
 static void ds_test_nmi_hidden(struct kunit *test)
 {
@@ -266,7 +266,7 @@ static void ds_test_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ds_bts_nr(&t->batch), DS_TEST_SLOTS);
 	KUNIT_EXPECT_EQ(test, t->batch.unsure, DS_NMI_RECORDS);
 
-	/* Only own branches found no room, because the last stored branch leads into .text..ds. */
+	/* The last record leads into .text..ds, so only own branches are lost. Report no loss. */
 	ds_test_start(t, DS_TEST_SLOTS, 0);
 	ds_test_store_nr(t, DS_TEST_SLOTS - 1);
 	ds_test_enter(t);

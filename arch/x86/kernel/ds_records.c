@@ -131,7 +131,7 @@ void ds_slice(const struct ds_bts_cpu *c, struct ds_bts_batch *batch)
 	if (!circular || !ds_has_wrapped(c->ds)) {
 		batch->slice[0] = (struct ds_bts_slice){ rec, min(nr, slots) };
 		batch->full = !circular && nr >= slots;
-		/* If a linear buffer's next slot has a record already, perf has reset the index. */
+		/* A linear buffer's index points to a free slot unless perf has reset the index. */
 		batch->wrapped = !circular && READ_ONCE(c->ds->bts_index) >= c->end &&
 				 (!nr || ds_next_slot(c->ds)) && ds_has_wrapped(c->ds);
 		return;
@@ -218,7 +218,7 @@ static bool ds_is_nmi_entry(u64 addr)
 static bool ds_is_entry_from(const struct ds_bts_cpu *c, const struct ds_bts_record *rec,
 			     unsigned long ip)
 {
-	/* BTS_OFF_USR may hide this NMI's branch. A branch from the kernel is an earlier NMI's. */
+	/* With BTS_OFF_USR, this NMI may have no record, so @rec may be from an earlier NMI. */
 	if ((c->ctl & DEBUGCTLMSR_BTS_OFF_USR) && ds_is_user(ip) && !ds_is_user(rec->from))
 		return false;
 	return ds_is_nmi_entry(rec->to);
@@ -246,8 +246,8 @@ static unsigned int ds_nmi_tail(struct ds_bts_batch *batch, const struct ds_bts_
 }
 
 /*
- * Return the index at which the tracer's own records at the end of a batch begin. If an NMI has
- * interrupted code in .text..ds, the NMI's records may be between them, and are left out, too.
+ * A batch may end with the tracer's own records. Return the index of the first of these records. If
+ * an NMI has interrupted code in .text..ds, the NMI's records count as own records, too.
  */
 static unsigned int ds_own_tail(struct ds_bts_batch *batch, const struct ds_bts_cpu *c,
 				unsigned long ip, unsigned int head)
@@ -287,7 +287,7 @@ void ds_cut_own(struct ds_bts_batch *batch, const struct ds_bts_cpu *c, unsigned
 	slice[0].rec += skip;
 	slice[1].nr -= head - skip;
 	slice[1].rec += head - skip;
-	/* If a batch ends with an own record, only own branches found no room: report no loss. */
+	/* If own branches filled the last slots, only own branches are missing. Report no loss. */
 	if (end && ip == DS_NOWHERE)
 		batch->full = false;
 }

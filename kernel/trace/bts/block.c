@@ -30,8 +30,8 @@
  *	  for the next task if entries are held. On the way to user mode, a task may have read the
  *	  flag just before an NMI sets it. So an NMI that sets the flag also raises an interrupt,
  *	  and the task reads the flag again when this interrupt returns. If the flag was already
- *	  set, the NMI raises no interrupt. Otherwise, in a debug kernel, the interrupt's branches
- *	  might cause another NMI and interrupt, and so on.
+ *	  set, the NMI raises no interrupt. Otherwise, NMIs and interrupts might alternate forever
+ *	  in a debug kernel, because one interrupt may take enough branches to cause the next NMI.
  *	- When the last entry leaves an instance's backlogs, the tasks that wait for the instance
  *	  are woken: see bts_wake(). While entries are held, a worker drains the CPUs repeatedly,
  *	  for two reasons. First, a wait must end when the ring buffer is resized, unpaused, or
@@ -89,7 +89,7 @@ static bool bts_may_wait(struct bts_instance *b)
 	       rcu_access_pointer(b->tr->function_pids) && bts_can_wait(current);
 }
 
-/* Report whether tasks must wait because a CPU holds entries and is still allowed to hold them. */
+/* Tasks must wait while a CPU holds entries, unless the CPU is no longer allowed to hold them. */
 static bool bts_must_wait(struct bts_instance *b)
 {
 	int cpu;
@@ -151,7 +151,7 @@ static void bts_poll_again(struct work_struct *work)
 }
 
 /**
- * bts_poll - drain the CPUs repeatedly while entries are held or a polling reader may sleep
+ * bts_poll - drain the CPUs repeatedly while entries are held or a reader may wait for data
  *
  * Context: any except NMI.
  */
@@ -202,7 +202,7 @@ void bts_block_task(unsigned int state)
 			break;
 		}
 	}
-	/* If the task slept too often, drain while the bit is set, so that no branches are held. */
+	/* While this bit is set, no branches of the task are held. So drain before clearing it. */
 	if (trace_recursion_test(TRACE_BTS_WAIT_BIT)) {
 		ds_bts_flush_cpu();
 		trace_recursion_clear(TRACE_BTS_WAIT_BIT);

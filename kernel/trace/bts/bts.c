@@ -21,9 +21,9 @@
  * filter.c selects the tasks and the branches to record. A probe on sched_switch drains the
  * records of the leaving task, so that each entry has the right PID. The probe also switches the
  * hardware on or off for the next task. The tracer keeps no state per task. At a switch between two
- * untraced tasks, the probe usually only checks that ftrace ignores the next task. With
- * bts-cpl-filter, the hardware does not store the branches of a side (user space or kernel) that no
- * instance records. With bts-circular, the hardware overwrites old branches.
+ * untraced tasks, the probe tests whether ftrace ignores the next task, and usually does nothing
+ * else. With bts-cpl-filter, the hardware does not store the branches of a side (user space or
+ * kernel) that no instance records. With bts-circular, the hardware overwrites old branches.
  *
  * Function calls go only down this list, from each file to the files in lower rows:
  *
@@ -53,8 +53,8 @@
  *	  bts_records() during bts_records() or bts_turn(). So an instance's data for a CPU (struct
  *	  bts_cpu) has one writer at a time. Other CPUs read this structure with READ_ONCE() and may
  *	  miss the latest batch.
- *	- bts_turn() stores in bts_cpu.mode what an instance records of the CPU's task. Before the
- *	  driver calls bts_turn(), it passes all earlier records to bts_records(). So when
+ *	- bts_turn() sets bts_cpu.mode, the mode in which an instance records the CPU's task. Before
+ *	  the driver calls bts_turn(), it passes all earlier records to bts_records(). So when
  *	  bts_records() runs, bts_cpu.mode is still the mode in which the batch was recorded.
  *	- The list bts_instances is changed under trace_types_lock and read under RCU. An NMI needs
  *	  no rcu_read_lock(), because interrupts are off. An instance that switches to another
@@ -184,7 +184,7 @@ static unsigned int bts_turn(struct task_struct *task)
 	return modes ? modes | less : DS_BTS_OFF;
 }
 
-/* Count the losses after a batch's branches. If recording stops, every instance counts a loss. */
+/* Count the losses since a batch's last branch. If recording stops, all instances count a loss. */
 static void bts_lose_batch(struct bts_cpu *c, const struct ds_bts_batch *batch,
 			   pid_t pid)
 {
@@ -266,8 +266,8 @@ static bool bts_pending(int cpu)
 
 /*
  * Save the name of the current task, so that rows can show it. Do not use
- * tracing_start_cmdline_record(), which would run a probe at every task switch. Disable preemption
- * for a lockdep assertion in ftrace: interrupts are off, but lockdep may not know this.
+ * tracing_start_cmdline_record(), which would run a probe at every task switch. ftrace asserts that
+ * preemption is off. Interrupts are off, but lockdep may not know this, so disable preemption, too.
  */
 static void bts_save_name(void)
 {
@@ -307,7 +307,7 @@ static __ds_text void bts_probe_sched_switch(void *data, bool preempt,
 {
 	bool unwanted = raw_cpu_read(bts_unwanted);
 
-	/* If no instance wants the current task, BTS is off, so calls out of .text..ds are safe. */
+	/* If bts_unwanted is true, BTS is off, so this probe may call any code (see __ds_text). */
 	if (unwanted) {
 		instrumentation_begin();
 		unwanted = bts_is_unwanted(next);
@@ -331,7 +331,7 @@ static __ds_text void bts_probe_exec_pid(void *data, struct task_struct *leader,
 					 struct task_struct *p)
 {
 	if (ds_bts_pause()) {
-		/* Deliver the thread's earlier branches with the thread's old PID. */
+		/* The PID of @p has just changed. Deliver its earlier branches with the old PID. */
 		ds_bts_drain(DS_DRAIN_FLUSH);
 		ds_bts_ask(current);
 		ds_bts_resume();

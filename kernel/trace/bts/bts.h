@@ -28,7 +28,7 @@ enum bts_lost_cause {
 	BTS_LOST_OVERWRITTEN	= 2,	/* the circular DS buffer has wrapped */
 	BTS_LOST_PAUSED		= 3,	/* the ring buffer was paused */
 	BTS_LOST_CLEARED	= 4,	/* something has switched BTS off */
-	BTS_LOST_STOPPED	= 5,	/* too many interrupts found only the tracer's branches */
+	BTS_LOST_STOPPED	= 5,	/* recording stopped because of too many interrupts */
 	BTS_LOST_DEAD		= 6,	/* the CPU's BTS does not work */
 	BTS_GONE_OVERWRITTEN	= 7,	/* old entries in the ring buffer were overwritten */
 	BTS_GONE_DAMAGED	= 8,	/* an entry cannot be read */
@@ -40,7 +40,7 @@ enum bts_lost_cause {
 
 /**
  * union bts_entry - an entry that is written or held
- * @ent:	the header; if its type is none of the three below, the entry is a non-branch row
+ * @ent:	the header of every entry; rows of bts-sched and bts-map use only this member
  * @branch:	for the type TRACE_BTS
  * @pack:	for the type TRACE_BTS_PACK; the encoded branches follow
  * @lost:	for the type TRACE_BTS_LOST
@@ -94,8 +94,8 @@ struct bts_loss {
  *		because only other instances wanted the task
  * @own:	records of the tracer's own branches, which are never delivered
  * @dropped_off: records dropped because the ring buffer, or its part for this CPU, was off
- * @unsure:	delivered or filtered records that may be of the tracer's own branches, because the
- *		driver did not find where an NMI began or ended
+ * @unsure:	delivered or filtered records that may show own branches. The driver cannot remove
+ *		these records if it does not find where an NMI began or ended
  * @drains:	drains of the DS buffer, by cause
  * @packs:	packs written
  * @pack_bytes:	size of these packs in the ring buffer
@@ -151,11 +151,11 @@ struct bts_writer {
  * @backlog:	the queue of the held entries; allocated when bts-block is set
  * @branches:	the number of branches in the entries
  * @rows:	the number of non-branch rows among the entries
- * @oldest:	the turn (sequence number) of the first entry's batch, or BTS_NONE_HELD
+ * @oldest:	the first entry's turn, or BTS_NONE_HELD. A turn is the number of a batch (hold.c)
  * @turn:	the turn of the current batch or row; valid only if @may is true
  * @may:	the current batch or row may be held
  * @refused:	the current batch or row must not be held, because its task cannot wait
- * @wait:	a CPU holds entries, which must be written before the current batch or row
+ * @wait:	at least one CPU holds entries; all of them must be written before this batch or row
  */
 struct bts_hold {
 	struct kfifo_rec_ptr_2	backlog;
@@ -174,7 +174,7 @@ struct bts_hold {
  *		instance's options
  * @counts:	the counters
  * @loss:	the losses
- * @write:	the state for writing
+ * @write:	the data that is needed to write entries into the ring buffer
  * @hold:	the backlog
  */
 struct bts_cpu {
@@ -195,8 +195,8 @@ struct bts_cpu {
  * @tracing:	the tracer is chosen and tracing_on is 1
  * @blocking:	the tracer is chosen and bts-block is set
  * @overwrite:	whether the option "overwrite" was on before bts-block switched it off
- * @hold_node:	hotplug node to allocate backlogs; the node is unhashed while no CPU has a backlog
- * @pack_node:	hotplug node to allocate packers; the node is unhashed while no CPU has a packer
+ * @hold_node:	links the instance to the CPU hotplug state bts_hold_state while CPUs have backlogs
+ * @pack_node:	links the instance to the CPU hotplug state bts_pack_state while CPUs have packers
  * @turn:	the last turn (sequence number) that a batch or row received, on any CPU
  * @mapped:	PIDs of the processes whose mappings have been shown or are being shown
  * @showing:	PIDs of the tasks that are showing their mappings
@@ -267,7 +267,7 @@ static inline unsigned int bts_branches(const union bts_entry *entry)
 	}
 }
 
-/* Report whether an entry is a non-branch row. */
+/* Report whether the trace shows an entry as a non-branch row (a row of bts-sched or bts-map). */
 static inline bool bts_is_row(const union bts_entry *entry)
 {
 	return !bts_branches(entry) && !bts_is_loss(entry);

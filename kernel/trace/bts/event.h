@@ -2,7 +2,7 @@
 #ifndef _LINUX_KERNEL_TRACE_BTS_EVENT_H
 #define _LINUX_KERNEL_TRACE_BTS_EVENT_H
 
-/* Trace events that do not need the tracer. Probes on other tracepoints record these events. */
+/* The declarations of departs.c and event.c. Both files may be built without CONFIG_BTS_TRACER. */
 
 #include <linux/bts_events.h>
 #include <linux/trace_events.h>

@@ -72,8 +72,8 @@ unsigned int bts_mode_of(struct bts_instance *b, struct task_struct *task)
 }
 
 /**
- * bts_is_unwanted - report whether a switch from an untraced task may skip bts_turn()
- * @task: the task that the CPU switches to
+ * bts_is_unwanted - report whether bts_turn() need not be called for the next task
+ * @task: the next task. The current task is untraced
  *
  * Most switches are between untraced tasks. The tracer must not slow these switches down.
  *

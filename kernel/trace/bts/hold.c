@@ -5,28 +5,28 @@
  * If the ring buffer of a CPU has no room, an instance with bts-block holds the entries of that
  * CPU, including losses, in a backlog. When there is room, held entries are moved into the ring
  * buffer, oldest first, before any new entry. Each batch has a sequence number in the instance,
- * called its turn. Later batches have higher turns. The backlog is a kfifo, in which each entry
- * follows the turn of its batch. For the first entry, this turn is in bts_hold.oldest instead.
+ * called its turn. Later batches have higher turns. The backlog is a kfifo. For each entry, it
+ * contains first the turn of the entry's batch and then the entry. But for the first entry, this
+ * turn is not in the kfifo but in bts_hold.oldest.
  *
  * While a CPU holds entries of a batch, no other CPU writes a later batch. So when a task moves to
- * another CPU, the task's earlier branches are written before its later branches. A held entry
- * keeps its CPU and PID until it is written. If a CPU's backlog is full but the ring buffer has
- * room, this CPU ignores the turns and writes its oldest entries, because a wrong order is better
- * than a loss.
+ * another CPU, the task's earlier branches are written before its later branches. If a CPU's
+ * backlog is full but the ring buffer has room, this CPU ignores the turns and writes its oldest
+ * entries, because a wrong order is better than a loss.
  *
  * Entries are held only while there is a reader (reader.c), tracing is on, and bts-block is set.
- * While entries are held, all targets that can wait must wait. If the entries of a task that cannot
- * wait were held, the other targets would wait as long as this task runs. So these entries are not
- * held. An entry that finds no room and must not be held is dropped and counted. The file block.c
- * makes tasks wait, and explains why the branches of a waiting task may be dropped.
+ * While entries are held, all targets that can wait must wait. A task that cannot wait continues to
+ * take branches. If its entries were held, the other targets might wait forever. So its entries are
+ * not held. An entry that finds no room and must not be held is dropped and counted. The file
+ * block.c makes tasks wait, and explains why the branches of a waiting task may be dropped.
  *
  * Concurrency:
  *
  *	- A backlog is changed only by its CPU, between ds_bts_off() and ds_bts_on(). Other CPUs
- *	  read only the turn of the backlog's oldest entry. If CPU A reads this turn while CPU B
- *	  writes the entry into the ring buffer, A might not write its own held entries before A's
- *	  next batch. ds_bts_flush_all() also drains each CPU for which bts_pending() returns true,
- *	  so repeated flushes empty all backlogs if there is room.
+ *	  read only bts_hold.oldest. CPU A keeps an entry in its backlog while CPU B holds an older
+ *	  entry. If B writes the older entry just after A has read B's bts_hold.oldest, A keeps its
+ *	  entry until the next drain of A. Each call of ds_bts_flush_all() drains every CPU that
+ *	  holds entries, so repeated calls empty all backlogs if there is room.
  *	- When the last entry leaves the backlogs, the waiting tasks are woken.
  */
 
@@ -42,7 +42,7 @@
 /* The size of a backlog, which must be a power of two. An empty backlog has room for any batch. */
 #define BTS_BACKLOG	SZ_128K
 
-/* The most bytes that one entry adds to a backlog: the entry, its turn, and two 2-byte lengths. */
+/* The maximum total size of an entry, a sequence number, and two kfifo headers of 2 bytes each. */
 #define BTS_HELD_WORST	(BTS_ENTRY_MAX + sizeof(u64) + 4)
 
 /**
@@ -61,7 +61,7 @@ bool bts_may_hold(struct bts_instance *b, int cpu)
 	return cpu_active(cpu) && !bts_is_off(b->tr, cpu) && bts_is_read(b->tr, cpu);
 }
 
-/* Return the lowest turn of all entries held on online CPUs other than @except. Context: any. */
+/* Return the lowest turn (sequence number) of entries held on CPUs except @except. Context: any. */
 static u64 bts_oldest(struct bts_instance *b, int except)
 {
 	u64 oldest = BTS_NONE_HELD;
@@ -85,7 +85,7 @@ bool bts_any_held(struct bts_instance *b)
 	return READ_ONCE(b->blocking) && bts_oldest(b, -1) != BTS_NONE_HELD;
 }
 
-/* After @entry has left the backlog, update the counts and .oldest (the next entry's turn). */
+/* @entry has left the backlog, so update @branches, @rows and @oldest of struct bts_hold. */
 static void bts_next_held(struct bts_cpu *c, const union bts_entry *entry)
 {
 	u64 turn;
@@ -152,7 +152,7 @@ void bts_wake_tasks(struct irq_work *work)
 
 /**
  * bts_wake - make the waiting tasks of an instance check whether they must still wait
- * @b: the instance. Its backlogs are empty, or its options or the tasks to trace have changed
+ * @b: the instance. Call this when its backlogs are empty, and when its options or targets change
  *
  * Context: any.
  */
@@ -290,8 +290,8 @@ int bts_alloc_backlogs(struct bts_instance *b)
 }
 
 /**
- * bts_free_backlogs - free an instance's backlogs while bts is not its tracer
- * @b: the instance, whose CPUs neither hold nor write entries
+ * bts_free_backlogs - free the backlogs of an instance that no longer uses them
+ * @b: the instance; its CPUs must no longer hold or write entries
  *
  * Context: Process context, trace_types_lock held.
  */

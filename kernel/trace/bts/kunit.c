@@ -175,7 +175,7 @@ static u32 bts_test_room(struct kunit *test, unsigned int size, u32 want)
 	return nr;
 }
 
-/* If events are reserved together, at most 2% fewer fit than if each is reserved separately. */
+/* If events are reserved together, the ring buffer has room for at most 2% fewer events. */
 static void bts_test_reserve(struct kunit *test)
 {
 	unsigned int i;
@@ -192,7 +192,7 @@ static void bts_test_reserve(struct kunit *test)
 
 /*
  * The ring buffer counts each overwritten event. The count is right even if the sub-buffers still
- * contain events from an earlier pass of the loop, which have another size.
+ * contain events of another size, which an earlier iteration of the loop has written.
  */
 static void bts_test_overrun(struct kunit *test)
 {
@@ -217,7 +217,7 @@ static void bts_test_overrun(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
-/* For a pending loss and a single branch, exactly two events are reserved. */
+/* After a loss and a single branch, the ring buffer must contain exactly two entries. */
 static void bts_test_last(struct kunit *test)
 {
 	static const struct ds_bts_record rec = { 0x401000, 0x402000 };
@@ -252,7 +252,7 @@ static void bts_test_text(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bts_text_here(tr, here + delta), here);
 }
 
-/* If BTS is busy on this CPU, the caller of __bts_resume_user() must release mmap_lock. */
+/* During a drain, __bts_resume_user() does nothing, so its caller must release mmap_lock. */
 static __ds_text unsigned long bts_test_resume_busy(bool locked)
 {
 	unsigned long ret = 0;

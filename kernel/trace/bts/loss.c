@@ -9,12 +9,12 @@
  * not increase, the ring buffer is paused or tracing is off. The counter is reliable during a
  * batch: no other CPU increases it, and a reset of the ring buffer waits until the batch ends.
  *
- * After the ring buffer has refused an entry, bts_drop() finds out why. If the reason has changed
- * before that, the lost branches may be counted under the wrong cause. Example 1: an entry is
- * refused because the ring buffer is paused. If tracing is then switched off before bts_drop()
- * checks whether tracing is on, the branches count as dropped_off. Example 2: an entry is refused
- * because tracing is off. If tracing is then switched on before the check, the branches count as
- * dropped_paused.
+ * After the ring buffer has refused an entry, bts_drop() finds out why. If tracing is switched on
+ * or off between the refusal and this check, bts_drop() may count the branches under the wrong
+ * cause. Example 1: an entry is refused because the ring buffer is paused. If tracing is then
+ * switched off before bts_drop() checks whether tracing is on, the branches count as dropped_off.
+ * Example 2: an entry is refused because tracing is off. If tracing is then switched on before the
+ * check, the branches count as dropped_paused.
  */
 
 #include <linux/ring_buffer.h>
@@ -152,8 +152,8 @@ void bts_drop(struct bts_instance *b, struct bts_cpu *c, unsigned int n, pid_t p
  * @n:		the number of rows
  * @pid:	the task of the last lost row
  *
- * The count in a loss entry is added to the sequence number, which counts only branches. So a loss
- * entry for lost rows contains the count 0, which means an unknown number.
+ * bts_count_written() adds the count of a loss entry to the CPU's number of branches. Lost rows are
+ * no branches, so their loss entry contains the count 0, like a loss of unknown size.
  *
  * Context: the same as for bts_records().
  */

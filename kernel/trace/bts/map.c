@@ -28,8 +28,8 @@
  * a per-CPU buffer, and look for the build ID only in the page cache, which usually contains the
  * beginning of a file that was just mapped. A process may have up to 65,530 mappings, so each call
  * of __bts_resume_user() handles at most BTS_VMAS of them. The first call handles no mapping if
- * another thread holds mmap_lock for writing. Before each further call, bts_resume_lock() takes
- * mmap_lock, for which it may sleep. So each further call handles at least one mapping.
+ * another thread holds mmap_lock for writing. Before each further call, bts_resume_lock() waits
+ * until it gets mmap_lock. So each further call handles at least one mapping.
  *
  * The trace needs no rows for removed mappings. No code can be executed at an unmapped address, and
  * if an address belongs to the mappings in two rows, the later row is valid for this address.
@@ -92,8 +92,8 @@ static DEFINE_MUTEX(bts_map_mutex);
 static unsigned int bts_map_users;
 
 /*
- * Each CPU's memory for a row, used with interrupts off. The probe's first user allocates the
- * memory. The memory is never freed, because a CPU may still use it after the last user has left.
+ * Each CPU's memory for a row, used with interrupts off. The first call of bts_map_get() allocates
+ * the memory. The memory is never freed, because a CPU may still use it after bts_map_put().
  */
 static struct bts_path __percpu *bts_paths;
 
@@ -220,7 +220,7 @@ static bool bts_map_begin(void)
 	return any;
 }
 
-/* Forget which instances are chosen: they have all mappings now. Context: interrupts off. */
+/* The task has shown all its mappings, so clear its PID in @showing. Context: interrupts off. */
 static void bts_map_end(void)
 {
 	struct bts_instance *b;
@@ -248,7 +248,7 @@ static void bts_deliver_map(struct bts_instance *b, const struct bts_map *m,
 }
 
 /*
- * For each chosen instance, write a row about @m, an existing mapping of the current task.
+ * Write a row about the existing mapping @m for each instance that bts_map_begin() has chosen.
  * Context: interrupts off, between bts_map_begin() and bts_map_end().
  */
 static void bts_map_existing_row(const struct bts_map *m, struct bts_path *path)
@@ -262,8 +262,8 @@ static void bts_map_existing_row(const struct bts_map *m, struct bts_path *path)
 }
 
 /*
- * Report whether an instance shows the new mappings of the current process. The instance need not
- * trace the current task, because other threads may execute the code in the mapping.
+ * Report whether an instance shows the new mappings of the current process. Return true even if
+ * only other threads of the process are traced, because these threads may execute the new code.
  * Context: interrupts off.
  */
 static bool bts_map_wants(struct bts_instance *b)
@@ -359,7 +359,7 @@ static noinline void bts_map_new(struct vm_area_struct *vma)
 
 	ds_bts_drain(DS_DRAIN_FLUSH);
 
-	/* If another process's stack has grown, the current task has no new mapping to show. */
+	/* If this task has made another process's stack grow (by ptrace), the stack gets no row. */
 	if (vma->vm_mm == current->mm && bts_map_wanted()) {
 		struct bts_map m;
 
@@ -454,7 +454,7 @@ static noinline unsigned long bts_map_resume(unsigned long at, bool locked)
  */
 __ds_text unsigned long __bts_resume_user(unsigned long at, bool locked)
 {
-	/* ds_bts_pause() failed, so only the caller may call mmap_read_unlock(): see __ds_text. */
+	/* If ds_bts_pause() fails, only the caller may call mmap_read_unlock(): see __ds_text. */
 	if (!ds_bts_pause())
 		return locked ? BTS_MAPS_BUSY : BTS_MAPS_NONE;
 	at = bts_map_resume(at, locked);

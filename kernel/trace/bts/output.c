@@ -37,7 +37,7 @@
  * @seq:	the current entry's sequence number
  * @cpu:	the current entry's CPU
  * @type:	the current entry's type
- * @buffer:	the two ring buffers that each snapshot swaps; NULL until they are read
+ * @buffer:	the ring buffers that the iterator has read (two if a snapshot has swapped them)
  * @next:	for each CPU in each of the ring buffers, the expected sequence number of the next
  *		branch. It is 0 before the first entry, and BTS_NO_NUMBER after an entry without
  *		a sequence number.
@@ -55,7 +55,7 @@ struct bts_rows {
 	u64			next[];
 };
 
-/* The state for a dump, which cannot allocate memory. */
+/* A dump cannot allocate the state of its iterator, so bts_prepare_dump() allocates this state. */
 static struct bts_rows *bts_dump_rows;
 
 static size_t bts_rows_size(void)
@@ -113,8 +113,8 @@ static u64 bts_gone(struct trace_iterator *iter, u64 next, u64 seq)
 }
 
 /*
- * Return a pointer to the expected sequence number of the next branch. Each snapshot swaps the
- * ring buffer that trace_pipe reads with a second one, which has its own sequence numbers.
+ * Return a pointer to the expected sequence number of the next branch. A snapshot swaps two ring
+ * buffers. trace_pipe then reads the other ring buffer, which has its own sequence numbers.
  */
 static u64 *bts_next(struct trace_iterator *iter, struct bts_rows *rows)
 {
@@ -256,7 +256,7 @@ static struct bts_row bts_lost_row(unsigned int cause, u64 count)
 	return (struct bts_row){ .branch.to = count, .lost = true, .cause = cause };
 }
 
-/* An entry without a sequence number makes the next branch's number unknown. */
+/* The current entry has no sequence number, so accept any sequence number in the next entry. */
 static void bts_forget_number(struct trace_iterator *iter)
 {
 	struct bts_rows *rows = bts_rows(iter);
@@ -268,8 +268,8 @@ static void bts_forget_number(struct trace_iterator *iter)
 /*
  * Return the current row of the current entry. If branches are missing before a pack or a loss
  * entry, the entry's first row reports them. The next rows of a pack are its branches. If some of
- * these cannot be decoded, the pack's last row reports them. The last row of a loss entry is the
- * loss in the entry. For the last row, this function also sets the expected number, bts_rows.next.
+ * these cannot be decoded, the pack's last row reports them. The last row of a loss entry shows the
+ * loss that the entry reports. With an entry's last row, this function also updates bts_rows.next.
  */
 static struct bts_row bts_row(struct trace_iterator *iter)
 {

@@ -2,8 +2,8 @@
 /*
  * Packed branches: encode branches into a pack
  *
- * The format, including the prediction of branches, is specified in unpack.c. Each record is
- * compared with @next and @other of the previous branch's node:
+ * The comment in unpack.c specifies the format, and explains nodes, @next, @other, runs and tokens.
+ * For each record, the coder takes @next and @other from the previous branch's node, and asks:
  *
  *	a record -> equals @next?  -> run + 1
  *		 -> equals @other? -> a token, which includes the run
@@ -11,10 +11,9 @@
  *		 -> is new         -> the run, a token, the target; if the branch is a
  *				      return, call[] finds its call
  *
- * If a prediction is correct, the coder only compares the record with the predicted branch, and
- * stores nothing. Unlike the decoder, the coder has tables (edge[] and call[]) to find nodes. The
- * tables need not contain all nodes. They may still contain node numbers of earlier packs, because
- * the coder compares each node that it finds with the record.
+ * Unlike the decoder, the coder has tables (edge[] and call[]) to find nodes. The tables need not
+ * contain all nodes. A new pack does not clear the tables, so they may also contain node numbers of
+ * earlier packs. So the coder compares each node that it finds with the record.
  *
  * Two alternatives were rejected. First, predicting from the last two branches instead of one would
  * take longer, and only one more branch in 200 would be predicted correctly. (In a recursive fib(),
@@ -70,7 +69,7 @@ static u8 *bts_put_run(u8 *p, unsigned int run)
 	return bts_put_bytes(p, run, 2);
 }
 
-/* Write a run and a token. A run that is shorter than @room becomes a part of the token. */
+/* Encode @run predicted branches, and then @token. A @run below @room is stored in the token. */
 static u8 *bts_put_token(u8 *p, u8 token, unsigned int run, unsigned int room)
 {
 	if (run >= room) {
@@ -89,7 +88,7 @@ static u8 *bts_put_known(u8 *p, unsigned int run, u32 node)
 	return p;
 }
 
-/* Report whether the branch in @slot of call[] begins a few bytes before @to, as a call would. */
+/* If the branch in @slot of call[] is a call, report whether @to may be its return address. */
 static bool bts_call_is(const struct bts_coder *c, unsigned int slot, u64 to)
 {
 	unsigned int x = c->call[slot];
@@ -197,7 +196,8 @@ static void bts_coder_learn(struct bts_coder_node *cur, struct bts_coder_node *n
 }
 
 /*
- * Encode a run, and then a branch that is neither @next nor @other of the node in @c->cur.
+ * Encode @run predicted branches, and then the branch from @from to @to. This branch must differ
+ * from @next and from @other of the current node, @c->cur.
  * Return: the end of the encoded branches, or NULL if the branch is new but all nodes are in use.
  */
 static noinline u8 *bts_add_else(struct bts_coder *c, u8 *p, unsigned int run,
@@ -244,7 +244,7 @@ unsigned int bts_coder_add_all(struct bts_coder *c, const struct ds_bts_record *
 
 	if (nr > BTS_PACK_MAX - c->nr)
 		nr = BTS_PACK_MAX - c->nr;
-	/* In each iteration, mark - left - 1 is the length of the run before this branch. */
+	/* In the loop, (mark - left - 1) is the number of predicted branches still to encode. */
 	mark = nr + c->run + 1;
 	for (left = nr; left; left--, rec++, cur = node) {
 		node = cur->next;

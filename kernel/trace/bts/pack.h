@@ -10,10 +10,10 @@
 
 #include "unpack.h"
 
-/* The maximum size of an encoded run, in bytes. */
+/* The maximum size of an encoded run, in bytes. A run is a sequence of predicted branches. */
 #define BTS_RUN_MAX	3
 
-/* The maximum size of an encoded branch with a run before it and a run after it. */
+/* The maximum number of bytes that encode a run, then a branch, and then another run. */
 #define BTS_PACK_WORST	(BTS_RUN_MAX + BTS_TOKEN_MAX + BTS_RUN_MAX)
 
 /* The binary logarithms of the sizes of the tables edge[] and call[]. */

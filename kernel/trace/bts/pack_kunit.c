@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KUnit tests of the coder of packed branches: the decoder must return exactly the branches that
- * were encoded. The tests in unpack_kunit.c decode packs that no coder writes.
+ * were encoded. The tests in unpack_kunit.c decode packs that are, for example, damaged or empty.
  *
  * tools/tracing/bts/tests/pack also builds pack_kunit.c and unpack_kunit.c with a small replacement
  * for KUnit, so that the tests can run on a host under the compiler's sanitizers.
@@ -144,11 +144,11 @@ static void bts_pack_test_format(struct kunit *test)
 		0x80, 0x60,		/* distance 0, +0x20 */
 		0x90, 0x98, 0xd0,	/* distance 0x10, +0xd0 */
 		0x85, 0xb9, 0xf0,	/* distance 5, +0x1f0 times 16 bytes */
-		0xa0, 0xd1,		/* distance 0x20, target: origin of node 2, + 5 */
+		0xa0, 0xd1,		/* distance 0x20, return from the call at 0x1030 */
 		0xff, 0x00,		/* distance 0x7f, -0x40 */
 		0xc0, 0x7f,		/* distance 0x40, +0x3f */
-		0x50, 0x01,		/* node 1 (the first branch) */
-		0x53, 0x06,		/* three predicted branches, then node 6 (sixth branch) */
+		0x50, 0x01,		/* node 1 (0x1000 -> 0x1020) */
+		0x53, 0x06,		/* 3 predicted branches, then node 6 (0x10b4 -> 0x10f3) */
 		0x34,			/* four predicted branches, then @other */
 		0x00,			/* one predicted branch */
 	};
@@ -217,7 +217,7 @@ static void bts_pack_test_zero(struct kunit *test)
 	}
 }
 
-/* Encode distances and differences just below and above each power of 2, including 2^63. */
+/* Encode branches with a @distance or @diff (see pack_put_diff()) near each power of 2. */
 static void bts_pack_test_differences(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -254,7 +254,7 @@ static size_t pack_bytes_of(struct kunit *test, u64 distance, u64 diff)
 	return bts_pack_one(test) - 2;
 }
 
-/* Each encoding of a distance or a branch target has the range that unpack.c specifies. */
+/* Test how many bytes encode a branch, for addresses at the limits that unpack.c specifies. */
 static void bts_pack_test_kinds(struct kunit *test)
 {
 	static const struct {
@@ -285,8 +285,8 @@ static void bts_pack_test_kinds(struct kunit *test)
 }
 
 /*
- * If a return can refer to the node of its call, it takes two or three bytes instead of six. The
- * call must be 2 to 7 bytes long, and at most 255 nodes may be newer than the call's node.
+ * If a call instruction has 2 to 7 bytes, and at most 255 new nodes (see unpack.c) follow the call,
+ * the return is encoded in two or three bytes. Otherwise, the return is encoded in six bytes.
  */
 static void bts_pack_test_calls(struct kunit *test)
 {
@@ -337,7 +337,7 @@ static void bts_pack_test_runs(struct kunit *test)
 		pack_repeat_times(t, 0, runs[i]);
 		x = t->nr;
 		bts_pack_put(t, 0x1010, 0x1000);
-		/* The second copy of branch 0 is not predicted, but the next runs[i] copies are. */
+		/* The second copy of branch 0 is not predicted. The later copies are predicted. */
 		pack_repeat_times(t, 0, 2 + runs[i]);
 		pack_repeat(t, x);
 		pack_repeat_times(t, 0, 2 + runs[i]);
@@ -364,7 +364,7 @@ static void bts_pack_test_room(struct kunit *test)
 	for (round = 0; round < 20; round++) {
 		far = t->nr;
 		bts_pack_put(t, (1ULL << 62) + round, 1ULL << 63 | round);
-		/* Branch 0 -> 0 and the new branch now alternate, so each predicts the other. */
+		/* Records 0 and @far alternate, so the coder learns to predict both of them. */
 		for (i = 0; i < 50; i++) {
 			pack_repeat(t, 0);
 			pack_repeat(t, far);
@@ -378,7 +378,7 @@ static void bts_pack_test_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->c.out - t->c.start, BTS_PACK_WORST);
 }
 
-/* If B and C follow A in turn (A B A C A B ...), both B and C are encoded as @other. */
+/* If B and C follow A in turn (A B A C ...), both are encoded as @other (see unpack.c). */
 static void bts_pack_test_other(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -391,11 +391,11 @@ static void bts_pack_test_other(struct kunit *test)
 	bts_pack_put(t, 0x100c, 0x1000);
 	len = bts_pack_one(test);
 	for (i = 0; i < 200; i++) {
-		/* One byte encodes two branches: branch 0 as predicted, and the next as @other. */
+		/* Branch 0 is predicted, and branch 1 or 3 is its @other. One byte encodes both. */
 		pack_repeat(t, 0);
 		pack_repeat(t, i & 1 ? 3 : 1);
 	}
-	/* The first copy of branch 0 is not predicted, so it takes two bytes of its own. */
+	/* In the first iteration, branch 0 is mispredicted and needs its own token of two bytes. */
 	KUNIT_EXPECT_EQ(test, bts_pack_one(test), len + 200 + 2);
 }
 
@@ -433,7 +433,7 @@ static void bts_pack_test_random(struct kunit *test)
 	}
 }
 
-/* Encode mispredicted branches of the largest possible size, for small and large sub-buffers. */
+/* Encode new branches that need up to BTS_TOKEN_MAX bytes each, in packs of many sizes. */
 static void bts_pack_test_misses(struct kunit *test)
 {
 	struct pack_test *t = test->priv;
@@ -445,12 +445,12 @@ static void bts_pack_test_misses(struct kunit *test)
 	for (size = BTS_PACK_WORST; size < 4 * BTS_PACK_WORST; size++)
 		pack_round_trip(test, size);
 	pack_round_trip(test, 4040);
-	/* Here, each pack ends because no node is left. Branches cannot use node 0. */
+	/* Even a large pack contains at most BTS_PACK_NODES - 1 different branches. */
 	nr = pack_round_trip(test, MAX_CODE);
 	KUNIT_EXPECT_EQ(test, nr, DIV_ROUND_UP(MAX_RECORDS, BTS_PACK_NODES - 1));
 }
 
-/* A full pack refuses every further branch, but has room for the token of the last run. */
+/* A full pack accepts no more branches. bts_coder_end() then encodes the last accepted branches. */
 static void bts_pack_test_full(struct kunit *test)
 {
 	struct pack_test *t = test->priv;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Branch tracer: know the readers, the tasks whose reads make room in the ring buffer
+ * Branch tracer: keep a list of readers (tasks whose reads make room in the ring buffer)
  *
  * A task becomes a reader when it first calls read(), splice(), poll() or ioctl() on trace_pipe or
  * trace_pipe_raw. The task stays a reader until it dies or closes its last descriptor of the file.
  * Before the first such call on an open file, the task that opened the file counts as its reader.
- * A child that only inherits a descriptor is not a reader. Otherwise, if the real reader died and
- * the child never called read(), traced tasks would wait forever.
+ * A child that inherits a descriptor is not a reader until the child itself makes such a call. If
+ * every child were a reader, traced tasks might wait forever for a child that does not read.
  *
  * With bts-block, traced tasks wait only while there is a reader. A reader itself never waits, no
  * matter which instance's trace it reads: see bts_can_wait().
@@ -165,7 +165,7 @@ static bool bts_add_reader(const struct trace_iterator *iter, bool reads)
 
 /*
  * Remove @task, or all tasks if @task is NULL, from the readers of a file. If @openers is true,
- * keep the tasks that have read from the file and are not exiting.
+ * remove only exiting tasks, and tasks that have opened the file but have not read from it.
  */
 static void bts_remove_readers(const struct trace_iterator *iter,
 			       const struct task_struct *task, bool openers)

@@ -20,12 +20,12 @@
  * Concurrency:
  *
  *	- A call for one CPU may come from any context, and its caller may hold any lock, for
- *	  example a runqueue's lock. So in such a call, bts_sync() takes no lock. If an event occurs
- *	  during a drain, bts_sync() does not drain again, because ds_bts_off() returns false.
+ *	  example a runqueue's lock. So in such a call, bts_sync() takes no lock. If a trace event
+ *	  occurs during a drain, ds_bts_off() returns false, so bts_sync() starts no second drain.
  *	- The flag bts_instance.tracing is written under trace_types_lock. The exceptions are
  *	  bts_sync_on() and bts_crash(), which write the flag in any context without the lock.
- *	- Readers may set bts_instance.polled without a lock, because bts stays the current tracer
- *	  while a reader has a file open. A worker clears this flag under trace_types_lock.
+ *	- A reader sets bts_instance.polled without taking trace_types_lock. Its open file prevents
+ *	  a change of the tracer, just as the lock would. A worker clears the flag under the lock.
  */
 
 #include <linux/irq_work.h>
@@ -74,8 +74,8 @@ static void bts_start_all(struct work_struct *work)
 static DECLARE_WORK(bts_start_work, bts_start_all);
 
 /*
- * Context: hard interrupt, as soon as interrupts are on. During a task switch, interrupts are off,
- * so the branches in the DS buffer always belong to current.
+ * Context: hard interrupt, which is delayed while interrupts are off, for example during a task
+ * switch. So the branches in the DS buffer always belong to current.
  */
 static __ds_text void bts_start_here(struct irq_work *work)
 {
@@ -93,10 +93,10 @@ static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
 /*
  * Start recording when a trigger, a function probe or tracing_on() turns tracing on. The user
  * wants this CPU's next branches, so this CPU starts first, and the other CPUs start a moment
- * later. After a traceoff trigger or probe, the hardware is still on, so this function has work to
- * do only if rows of mappings are missing from the trace. If the instance has just switched to
- * another tracer, bts_instance.tracing has no effect, and bts_prepare() will set it again.
- * Context: any.
+ * later. A traceoff trigger or probe stops only the ring buffer, and the CPUs continue to record.
+ * If tracing is turned on again after a traceoff, this function does nothing, unless rows of
+ * mappings are missing. If another tracer has just replaced bts, bts_instance.tracing has no
+ * effect. When bts is chosen again, bts_prepare() sets this flag anew. Context: any.
  */
 static void bts_sync_on(struct bts_instance *b)
 {
@@ -127,9 +127,9 @@ void bts_stop(struct bts_instance *b)
 {
 	WRITE_ONCE(b->tracing, false);
 	ds_bts_update_all(DS_DRAIN_STOP);
-	/* Write the held entries, or count their branches as lost. */
+	/* Write the held entries. If the ring buffer has no room, count their branches as lost. */
 	ds_bts_flush_all();
-	/* Forget the shown mappings here, because bts_sync_on() may run in an NMI. */
+	/* Forget the shown mappings now, because bts_sync_on() cannot forget them in an NMI. */
 	bts_map_forget(b);
 }
 

@@ -10,8 +10,8 @@
  *
  * The coder and the decoder build the same list of nodes while they process a pack. A node is a
  * branch that has occurred in the pack. Each node refers to two nodes, @next and @other. @next is
- * the branch that most recently followed this branch. @other is the value that @next had before
- * @next last changed.
+ * the branch that most recently followed this branch. When @next changes, @other gets the old value
+ * of @next.
  *
  *	node	branch			@next	@other
  *	0	     0 -> 401000	1	0
@@ -21,10 +21,10 @@
  *
  * The current node is the node of the latest branch. The following branch is predicted to be @next
  * of the current node. A run is a sequence of correctly predicted branches. A token encodes a run,
- * a mispredicted branch, or both (first the run). A mispredicted branch is encoded as @other of the
- * current node, as the number of its node or, if the branch is new in the pack, as its origin and
- * target. A new branch becomes a node. After a misprediction, @next of the current node is copied
- * to @other, and @next is set to the mispredicted branch, which becomes the current node.
+ * a mispredicted branch, or both (first the run). If a mispredicted branch is @other of the current
+ * node, the token says so. If the branch has another node, the token contains the node's number. If
+ * the branch is new in the pack, the token contains its origin and target, and the branch becomes a
+ * new node.
  *
  * Node 0 exists from the start. It is a branch from address 0 to the address where the first
  * branch begins. Until a branch has followed a node, the node's @next and @other are node 0.
@@ -151,7 +151,7 @@ static const u8 *bts_get_new(struct bts_decoder *d, const u8 *p, u64 distance)
 	return p;
 }
 
-/* Decode a run that is followed by node @node. If @node is BTS_NODE_OTHER, @other follows. */
+/* @run predicted branches come next, then @node. @node is a node's number or BTS_NODE_OTHER. */
 static const u8 *bts_get_known(struct bts_decoder *d, const u8 *p, unsigned int run,
 			       u32 node)
 {

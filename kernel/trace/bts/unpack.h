@@ -17,10 +17,10 @@
  */
 #define BTS_PACK_FORMAT		1
 
-/* The message about a pack in another format. */
+/* Messages contain this text if a pack's format is not BTS_PACK_FORMAT. */
 #define BTS_PACK_FOREIGN	"in unknown format %u"
 
-/* The maximum number of branches in a pack, and the maximum number of nodes, including node 0. */
+/* The maximum numbers of branches and of nodes (see unpack.c) in a pack. Node 0 is counted, too. */
 #define BTS_PACK_MAX	2048
 #define BTS_PACK_NODES	512
 
@@ -36,8 +36,8 @@
 /* The first byte of each kind of token. If a token contains a number n, n is added to this byte. */
 enum bts_token {
 	BTS_TOK_RUN	= 0x00,	/* n + 1 predicted branches */
-	BTS_TOK_OTHER	= 0x30,	/* n predicted branches, then @other */
-	BTS_TOK_KNOWN	= 0x50,	/* n predicted branches, then node m; m is the next byte */
+	BTS_TOK_OTHER	= 0x30,	/* n predicted branches, then @other (see struct bts_node) */
+	BTS_TOK_KNOWN	= 0x50,	/* n predicted branches, then the branch of node m (next byte) */
 	BTS_TOK_KNOWN2	= 0x60,	/* like BTS_TOK_KNOWN, but m is 256 + the next byte */
 	BTS_TOK_LONG	= 0x70,	/* a run; its length is in the next two bytes */
 	BTS_TOK_FAR	= 0x71,	/* like BTS_TOK_NEW, but the distance is 128 + the next byte */
@@ -47,17 +47,17 @@ enum bts_token {
 };
 
 /*
- * The first byte of an encoded branch target is one of these values plus a number n, which encodes
- * a part of the target. The origin is the address where the branch begins.
+ * The first byte of an encoded branch target is one of these values plus a number n. The second
+ * byte is m. The origin is the address where the branch begins. N is the newest node's number.
  */
 enum bts_target {
 	BTS_TO_NEAR	= 0x00,	/* origin + a 7-bit number */
 	BTS_TO_SHORT	= 0x80,	/* origin + a number from -0x1800 to 0x17ff */
 	BTS_TO_ALIGNED	= 0xb0,	/* (origin & ~15) + 16 * a 12-bit number */
 	BTS_TO_ALIGNED2	= 0xc0,	/* (origin & ~15) + 16 * a 20-bit number */
-	BTS_TO_CALL	= 0xd0,	/* return after a 5-byte call; n nodes are newer than the call */
-	BTS_TO_CALL2	= 0xf0,	/* like CALL, for n + 2 bytes; the next byte counts newer nodes */
-	BTS_TO_BYTES	= 0xf6,	/* origin + a number, which is in the next n + 1 bytes */
+	BTS_TO_CALL	= 0xd0,	/* return address of a call: (origin of node N - n) + 5 */
+	BTS_TO_CALL2	= 0xf0,	/* return address of a call: (origin of node N - m) + n + 2 */
+	BTS_TO_BYTES	= 0xf6,	/* origin + a signed number in the next n + 1 bytes */
 	BTS_TO_BAD	= 0xfe,
 };
 
@@ -67,7 +67,7 @@ enum bts_target {
 #define BTS_ALIGNED_MIN		(-0x800)
 #define BTS_ALIGNED2_MIN	(-0x80000)
 
-/* The smallest distance that does not fit into the first byte of a token. */
+/* The smallest distance that BTS_TOK_FAR can encode. BTS_TOK_NEW encodes smaller distances. */
 #define BTS_FAR_MIN		128
 
 #define BTS_CALL_LENGTH		5
@@ -128,7 +128,7 @@ unsigned int bts_decoder_rest(struct bts_decoder *d, struct bts_pair *branches,
 			      unsigned int max);
 bool bts_decoder_damaged(const struct bts_decoder *d);
 
-/* Used instead of a node's number, to select @other of the current node. */
+/* In the decoder, this number means @other of the current node. No node has this number. */
 #define BTS_NODE_OTHER	BTS_PACK_NODES
 
 /* From now on, predict node @x after @cur. */

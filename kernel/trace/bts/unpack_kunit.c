@@ -64,7 +64,7 @@ void bts_unpack_test_cut(struct kunit *test)
 	}
 }
 
-/* The decoder rejects lengths that are too large, or negative because the entry is too short. */
+/* The decoder rejects lengths that are too large. As a size_t, a negative length is too large. */
 void bts_unpack_test_length(struct kunit *test)
 {
 	static const size_t lengths[] = { BTS_CODE_MAX + 1, 1UL << 32, -1UL, -2UL, -36UL };

@@ -18,10 +18,10 @@
  *	             backlog     <- bts_hold() --- no room, bts-block ----/
  *
  * When there is room again, pending losses are written before the next branch or non-branch row. If
- * no branch or row follows, the first flush that finds room writes the losses: each flush drains
- * every CPU for which bts_pending() returns true. With bts-block, pending losses go into the
- * backlog only when the next branch or row must be held, so losses alone never make a task wait. If
- * pending losses can be neither written nor held, the next branch or row is lost, too.
+ * no branch or row follows, a later flush writes the losses. So ds_bts_flush_all() drains each CPU
+ * that has pending losses, even if the CPU records nothing. With bts-block, pending losses go into
+ * the backlog only when the next branch or row must be held, so losses alone never make a task
+ * wait. If pending losses can be neither written nor held, the next branch or row is lost, too.
  */
 
 #include <linux/cpuhotplug.h>
@@ -110,7 +110,7 @@ static bool bts_show_loss(struct bts_cpu *c, struct bts_lost_entry *row, bool ho
 /**
  * bts_show_losses - write the pending losses
  * @c:		an instance's data for this CPU, prepared by bts_begin()
- * @hold:	true if the losses may be held, because the caller will write an entry after them
+ * @hold:	hold the losses if there is no room. Pass true only right before bts_place()
  *
  * Context: the same as for bts_records().
  * Return: false if losses are still pending.
@@ -239,7 +239,7 @@ struct bts_packer {
 
 static int bts_pack_state;
 
-/* Allocate the packer of a CPU. An NMI may access this memory: see bts_alloc_backlog(). */
+/* Allocate the packer of a CPU. NMIs also use the packer, and can access vmalloc()ed memory. */
 static int bts_alloc_packer(unsigned int cpu, struct hlist_node *node)
 {
 	struct bts_instance *b = hlist_entry(node, struct bts_instance, pack_node);

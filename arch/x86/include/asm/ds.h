@@ -100,8 +100,8 @@ struct ds_bts_slice {
  *		perf reset the index
  * @cleared:	later branches were not stored, because BTS was switched off in DEBUGCTL before the
  *		drain, for example by a machine check
- * @stopped:	recording stops on this CPU, because the buffer contained only records of own
- *		branches at too many consecutive interrupts
+ * @stopped:	many consecutive interrupts came, and at each of them the buffer contained only
+ *		records of own branches. So recording stops on this CPU
  * @dead:	this CPU's BTS does not work and is not used; set only in a flush
  *
  * If branches were overwritten or not stored, their number is unknown.
@@ -184,11 +184,11 @@ enum ds_fault {
 	DS_FAULTS
 };
 
-/* Behaviour that the SDM leaves open. The driver finds out how each CPU behaves. */
-#define DS_TRAIT_PMI_REPEATS	BIT(0)	/* a PMI at the threshold and for each later record */
-#define DS_TRAIT_PMI_ONCE	BIT(1)	/* a PMI at the threshold, but not for later records */
-#define DS_TRAIT_CPL_BEFORE	BIT(2)	/* a BTS_OFF_* bit tests the CPL at a branch's origin */
-#define DS_TRAIT_CPL_AFTER	BIT(3)	/* a BTS_OFF_* bit tests the CPL at a branch's target */
+/* Traits: behaviour that the SDM leaves open. The driver finds out which traits each CPU has. */
+#define DS_TRAIT_PMI_REPEATS	BIT(0)	/* each record at or above the threshold raises a PMI */
+#define DS_TRAIT_PMI_ONCE	BIT(1)	/* only the record at the threshold raises a PMI */
+#define DS_TRAIT_CPL_BEFORE	BIT(2)	/* BTS_OFF_OS omits branches that begin in the kernel */
+#define DS_TRAIT_CPL_AFTER	BIT(3)	/* BTS_OFF_OS omits branches that end in the kernel */
 #define DS_TRAIT_CPL		(DS_TRAIT_CPL_BEFORE | DS_TRAIT_CPL_AFTER)
 
 bool ds_bts_available(void);
@@ -211,7 +211,7 @@ void __ds_bts_nmi_leave(unsigned long ip);
 
 /*
  * Call this when an NMI begins. This function switches BTS off in three cases: this NMI must drain,
- * this NMI interrupts a drain, or an earlier drain took the records of a PMI that is still due.
+ * this NMI interrupts a drain, or a PMI is still to come although a drain has emptied the buffer.
  * While BTS is off, the branches of the NMI's handlers are not stored, so these branches cannot
  * raise the next interrupt.
  */
