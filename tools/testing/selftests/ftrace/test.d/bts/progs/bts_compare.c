@@ -17,9 +17,9 @@
  * A record with one kernel address is a crossing. In EXPECTED, the word "kernel" replaces this
  * address. Records with two kernel addresses are only counted. If one crossing leads from an
  * instruction into the kernel, and the next crossing leads back to the same instruction, the pair
- * is an interrupt, or a fault that the kernel resolved. Such a pair need not be in EXPECTED, but
- * the program must be able to reach the instruction. The tool only counts these pairs. Any other
- * crossing that is not in EXPECTED is an error.
+ * is an interrupt, or a fault that the kernel resolved. Such a pair need not be in EXPECTED, and is
+ * only counted. But the instruction must lie between the destination of the task's previous branch
+ * and the source of the task's next branch. Any other crossing that is not in EXPECTED is an error.
  *
  * Use -c for a trace without branches within user space. With -c, EXPECTED must contain only
  * crossings, and the program's position between two crossings is unknown.
@@ -34,10 +34,10 @@
  * With -x, no record may begin or end in an address range listed in the file RANGES, which has
  * lines "START END NAME".
  *
- * If the list of a task begins with "kernel -> X", as after exec, the tool skips the branches of
- * the task's PID before this line, because these are branches of the launcher. With -u, the tool
- * always skips branches before the first expected branch. A line of the trace that shows something
- * other than a branch, such as a loss, is an error.
+ * If a task's list in EXPECTED begins with "kernel -> X", as after exec, the tool skips all earlier
+ * branches of the task in TRACE. These are branches of the launcher. With -u, the tool always skips
+ * branches before the first expected branch. A line of the trace that shows something other than a
+ * branch, such as a loss, is an error.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -73,13 +73,13 @@ struct task {
 	struct expected *list;
 	size_t n_list;
 	size_t at;		/* the index of the next expected branch */
-	unsigned long done;	/* how often the trace has shown list[at] so far */
+	unsigned long done;	/* how many times the trace has shown this expected branch */
 	int pid;
 	bool begun;
 	bool failed;
-	bool held;		/* "entry" is valid: a crossing that may be an interrupt */
+	bool held;		/* "entry" contains a crossing that may be an interrupt */
 	struct branch entry;
-	unsigned long cursor;	/* the program runs straight on from this address */
+	unsigned long cursor;	/* the lowest address at which the next user branch can begin */
 	unsigned long matched;
 	unsigned long interrupts;
 	struct branch history[HISTORY];
@@ -99,7 +99,7 @@ static int n_tasks;		/* number of tasks in EXPECTED */
 static int n_pids;		/* number of tasks whose PID is known */
 static bool pids_given;
 static bool check_chain;
-static bool partly;		/* where the program went between two records is unknown */
+static bool partly;		/* with -c or -u, the tool compares only some branches */
 static bool user_only;
 static struct range ranges[MAX_RANGES];
 static int n_ranges;
@@ -219,7 +219,7 @@ static void match(struct task *task, struct branch got)
 		return;
 	}
 	if (!partly && got.from != KERNEL && got.from < task->cursor) {
-		task_fail(task, &got, "interrupt beyond the branch");
+		task_fail(task, &got, "branch begins at a lower address than the last interrupt");
 		return;
 	}
 	if (got.to != KERNEL)
@@ -302,7 +302,7 @@ static void forbid(const struct record *record)
 		if ((record->from < range->start || record->from >= range->end) &&
 		    (record->to < range->start || record->to >= range->end))
 			continue;
-		printf("pid %d: must not be in the trace: %s: %lx -> %lx\n", record->pid,
+		printf("pid %d: a branch must not begin or end in %s: %lx -> %lx\n", record->pid,
 		       range->name, record->from, record->to);
 		status = 1;
 	}

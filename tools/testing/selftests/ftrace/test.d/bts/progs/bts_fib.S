@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Compute fib(10) recursively, with 177 calls of fib (2 * F(11) - 1). Each call returns through one
- * of two return instructions. The tool bts_step lists the expected branches. The program bts_fib16
- * computes fib(16), and takes about 8000 branches. The program bts_fib20 computes fib(20), and
- * takes about 55,000 branches. Packs of fib's branches are large, unlike packs of a loop.
+ * Compute fib(10). The recursive function fib is called 177 times, and returns through one of two
+ * return instructions. The tool bts_step lists the expected branches. The program bts_fib16
+ * computes fib(16) in about 8000 branches, and bts_fib20 computes fib(20) in about 55,000 branches.
+ * In packs, a branch of fib needs more bytes than a branch of a loop, which is easier to predict.
  */
 #include "prog.h"
 

@@ -17,8 +17,8 @@
  *
  * By default, TRACEFS is the working directory, as in ftracetest. If -t is given several
  * times, the launcher writes to set_ftrace_pid and tracing_on in each TRACEFS. Until its exec, a
- * traced child takes branches in the code of the launcher. The launcher is linked at addresses
- * far from the programs' addresses, so that its branches can be told from those of the programs.
+ * traced child takes branches in the code of the launcher. The launcher is linked at addresses far
+ * from the programs' addresses, so that an address shows whether the launcher took the branch.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -4,10 +4,10 @@
  *
  *	bts_reader [-s SEED] [-u MICROSECONDS] [-b BYTES] [-p] [-t] FILE
  *
- * The program reads 1 to BYTES (default 4096) bytes at a time. Before about one read in four, it
- * pauses for up to MICROSECONDS (default 2000). Sizes and pauses are pseudo-random; the seed is
- * SEED (default 1). With -p, the program waits in poll() instead of read(). If FILE is "-",
- * the program reads standard input, which the caller has opened.
+ * The program reads 1 to BYTES (default 4096) bytes at a time. The program pauses before about a
+ * quarter of the reads, for up to MICROSECONDS (default 2000). Sizes and pauses are pseudo-random;
+ * the seed is SEED (default 1). With -p, the program waits in poll() instead of read(). If FILE is
+ * "-", the program reads standard input, which the caller has opened.
  *
  * After SIGTERM, the program reads the data that is still in the pipe, and ends with status 0. With
  * -t, a second thread does the reading. After SIGTERM, only this thread ends, so the file stays

@@ -57,7 +57,7 @@ struct pack {
 	unsigned char code[];
 };
 
-static const char *text_path;	/* NULL if the branches come from pages */
+static const char *text_path;	/* file with the trace as text, or NULL to read pages */
 static struct stream streams[MAX_CPUS];
 static int n_streams;
 
@@ -150,7 +150,7 @@ static void read_format(const char *tracefs)
 	}
 	fclose(file);
 	if (field_id < 0 || field_from < 0 || field_to < 0)
-		bad_input("bts_branch/format", "no ID, from or to");
+		bad_input("bts_branch/format", "the ID or the field 'from' or 'to' is missing");
 }
 
 static bool read_pages(struct stream *stream, const char *tracefs, int cpu)

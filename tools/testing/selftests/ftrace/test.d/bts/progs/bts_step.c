@@ -17,11 +17,11 @@
  *
  * The tool recognizes a branch by these rules:
  *
- *	- If the program does not continue at the following instruction, it has branched,
- *	  except at REP string instructions, system calls, and entries to signal handlers.
- *	- A program that continues at the following instruction has branched if the
- *	  instruction just executed is a call, a return, an unconditional jump, or a
- *	  conditional jump whose condition holds.
+ *	- The tool prints system calls and entries to signal handlers as described above.
+ *	- In all other cases, if the program does not continue at the following instruction, it has
+ *	  branched. But a REP string instruction does not branch when it repeats itself.
+ *	- A call, a return and an unconditional jump always branch, even if they lead to the
+ *	  following instruction. The same is true of a conditional jump if its condition holds.
  *
  * Self-modifying code is not supported, because decoded instructions are cached until exec. If the
  * instruction after a system call is a jump to itself, the tool does not notice this jump. No other
@@ -314,8 +314,8 @@ static void instruction_done(int index, unsigned long next)
 
 	if (is_kernel(at)) {
 		/*
-		 * The program has called a function in the vsyscall page. The kernel emulates the
-		 * function, so the trap comes one instruction after the return.
+		 * The program called a function in the vsyscall page, and the kernel emulated it.
+		 * The CPU did not trap when the function returned, but one instruction later.
 		 */
 		print_return(index, task->emulated_return);
 		task->in_kernel = false;

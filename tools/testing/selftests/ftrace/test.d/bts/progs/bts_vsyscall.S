@@ -2,8 +2,8 @@
 /*
  * Call time(), a function in the vsyscall page. The address of this function is in the kernel's
  * range, but user code can call the function. The call causes a page fault. Then the kernel
- * emulates the function, and returns to the caller. Two nops follow the call, because a
- * single-stepper stops only at the second nop after the fault.
+ * emulates the function, and returns to the first nop below. A single-stepper does not stop at
+ * this nop, but at the second nop.
  */
 #include "prog.h"
 

@@ -8,9 +8,9 @@
  *	expect: FROM -> TO [xCOUNT]
  *
  * From these comments, the script expect.awk makes the list of expected records. In the list, the
- * addresses from the output of nm replace the labels. The word "kernel" stands for the kernel
- * address of a system call, a fault or a signal. The lines between "repeat N" and "end" appear N
- * times. The line "task N" starts the list of task N. Tasks are numbered from 0, as created.
+ * addresses from the output of nm replace the labels. The word "kernel" stands for any address in
+ * the kernel. The lines between "repeat N" and "end" appear N times. The line "task N" starts the
+ * list of task N. The program starts as task 0. The next new task is task 1, and so on.
  *
  * Interrupts, and page faults that only map a page, return to the interrupted instruction. The
  * records of these events may be anywhere in the trace, and need not be in the list.

@@ -3,10 +3,10 @@
 #
 # Test the tools that check traces. The machine need not have the tracer. The output is KTAP.
 #
-#   selftest.sh DIR         DIR contains the tools that the Makefile built
+#   selftest.sh DIR
 #
-# For each program, the branches listed in its source (*.expect) must match those that bts_step
-# lists. Then bts_compare must accept perfect traces, and reject all damaged traces.
+# DIR is the output folder of the Makefile. For each program, bts_step must print the branches in
+# DIR/PROGRAM.expect. Then bts_compare must accept perfect traces, and reject all damaged traces.
 
 set -u
 
@@ -67,7 +67,7 @@ oracle() { # PROGRAM [ARGUMENT...]
 	timeout 60 "$dir/bts_step" -o "$tmp/stepped" "$dir/$program" "$@" > "$tmp/log" 2>&1 &&
 		expand "$tmp/stepped" > "$tmp/seen" &&
 		diff "$tmp/stated" "$tmp/seen" > "$tmp/log"
-	result $? "oracle: $program takes the branches listed in its source"
+	result $? "bts_step: $program takes the branches listed in its source"
 }
 
 echo "TAP version 13"
@@ -76,7 +76,7 @@ echo "1..31"
 for program in $known; do
 	if [ "$program" = bts_vsyscall ] && ! grep -q vsyscall /proc/self/maps; then
 		n=$((n + 1))
-		echo "ok $n oracle: $program # SKIP no vsyscall page here"
+		echo "ok $n bts_step: $program # SKIP no vsyscall page here"
 		continue
 	fi
 	case $program in
@@ -92,18 +92,18 @@ awk '$3 == "kernel" || $2 == "kernel" { next } { print }' "$dir/bts_fault.expect
 "$dir/bts_step" -o "$tmp/stepped" "$dir/bts_fault" > "$tmp/log" 2>&1 &&
 	grep -c -v kernel "$tmp/stepped" > "$tmp/seen" &&
 	diff "$tmp/stated" "$tmp/seen" > "$tmp/log"
-result $? "oracle: bts_fault takes the expected branches between its faults"
+result $? "bts_step: bts_fault takes the expected number of branches within user space"
 
 "$dir/bts_step" -o "$tmp/stepped" "$dir/bts_fib" > "$tmp/log" 2>&1
 fib=$(nm "$dir/bts_fib" | awk '$3 == "fib" { sub(/^0+/, "", $1); print $1 }')
 awk -v fib="$fib" '$3 == fib { n++ } END { exit n != 177 }' "$tmp/stepped"
-result $? "oracle: fib(10) is called 177 times"
+result $? "bts_step: fib(10) is called 177 times"
 
 "$dir/bts_step" -o "$tmp/again" "$dir/bts_libc" > "$tmp/log" 2>&1 &&
 	"$dir/bts_step" -o "$tmp/stepped" "$dir/bts_libc" > "$tmp/log" 2>&1 &&
 	cmp "$tmp/again" "$tmp/stepped" > "$tmp/log" &&
 	[ "$(wc -l < "$tmp/stepped")" -gt 1000 ]
-result $? "oracle: two runs of a program with a C library give the same list"
+result $? "bts_step: two runs of a program with a C library give the same list"
 
 expected=$dir/bts_syscall.expect
 perfect "$expected" > "$tmp/perfect"
@@ -171,11 +171,11 @@ entry=$(awk 'NR == 1 { print $3 }' "$expected")
 		print 100, 0, 5, $2, $3 == "kernel" ? "ffffffff81000020" : $3 }'
 } > "$tmp/perfect"
 "$dir/bts_compare" -k "$expected" "$tmp/perfect" > "$tmp/log" 2>&1
-result $? "compare: accepts an unbroken chain"
+result $? "compare -k: accepts a trace with all kernel branches"
 sed 3d "$tmp/perfect" > "$tmp/trace"
 "$dir/bts_compare" -k "$expected" "$tmp/trace" > "$tmp/log" 2>&1
 [ $? -eq 1 ]
-result $? "compare: refuses a chain without a kernel branch"
+result $? "compare -k: refuses a trace in which one kernel branch is missing"
 
 expected=$dir/bts_threads.expect
 perfect "$expected" | sort -s -n -k 3,3 > "$tmp/trace"
