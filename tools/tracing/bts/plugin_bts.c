@@ -124,7 +124,7 @@ static void plugin_put_rows(struct trace_seq *s, struct tep_handle *tep, const c
 			 decoder.left);
 }
 
-/* The tracer's first versions used BTS_PACK_FORMAT, but their packs have no field "format". */
+/* If a pack has no field "format", an old tracer wrote the pack in the format BTS_PACK_FORMAT. */
 static unsigned int plugin_format(struct tep_event *event, struct tep_record *record)
 {
 	unsigned long long format;

@@ -53,7 +53,7 @@ struct bts_sym;
 
 /**
  * enum bts_kind - the kind of a branch
- * @BTS_UNKNOWN:	the code is unknown
+ * @BTS_UNKNOWN:	unknown, because the library did not find the code at @from
  * @BTS_COND:		conditional jump
  * @BTS_JUMP:		jump
  * @BTS_JUMP_IND:	jump to an address in a register or in memory
@@ -85,8 +85,7 @@ enum bts_kind {
 
 /**
  * struct bts_place - an address and its function
- * @addr:	address in memory; in a bts_total_fn, the address in one of the processes that
- *		executed this code
+ * @addr:	address in memory. A bts_total_fn gets the first address where this code was mapped
  * @object_addr: link-time address in the file; equal to @addr for the kernel
  * @sym:	function; never NULL
  */
@@ -97,10 +96,9 @@ struct bts_place {
 };
 
 /*
- * Flags of a struct bts_branch. GAP: No path leads from @start to @from. NO_CODE: The code is
- * unknown. HEAD: The trace does not show the straight run before @from. END: The straight run ends
- * without a branch, because the kernel does not return to the interrupted code. Only a bts_total_fn
- * gets branches with END.
+ * Flags of a struct bts_branch. GAP: No path leads from @start to @from. NO_CODE: The library did
+ * not find the code from @start to @from. HEAD: The trace does not show the code before @from. END:
+ * The trace has no branch at @from. There, the task ended, or called exec() or rt_sigreturn().
  */
 #define BTS_BRANCH_GAP		1
 #define BTS_BRANCH_NO_CODE	2
@@ -108,16 +106,16 @@ struct bts_place {
 #define BTS_BRANCH_END		8
 
 /**
- * struct bts_branch - a branch, and the straight run (code without a taken branch) before it
- * @time:	time on the trace's clock, in nanoseconds; 0 in a bts_total_fn
+ * struct bts_branch - a branch, and the straight run (the code from @start to @from) before it
+ * @time:	time on the trace's clock, in nanoseconds; the callback of bts_on_total() gets 0
  * @start:	beginning of the straight run (@to of the previous branch), or @from if unknown
  * @from:	the branch instruction; for an interrupt, the interrupted instruction (not executed)
  * @to:		the instruction to which the branch leads
  * @kind:	kind of the branch
  * @flags:	BTS_BRANCH_*
  * @insns:	number of instructions executed from @start to @from, including the branch
- * @count:	number of executions of this straight run and branch so far. If the trace contains
- *		more than a million different branches, @count may restart from 1
+ * @count:	how often the code from @start to @from and this branch were executed so far. If the
+ *		trace contains more than a million different branches, @count may restart from 1
  * @user:	pointer that callbacks may set for this straight run and branch; initially NULL.
  *		Processes that execute the same file share the pointer. The library sets the pointer
  *		to NULL when @count restarts, and after each call of a bts_total_fn
@@ -137,8 +135,8 @@ struct bts_branch {
 /**
  * enum bts_row_type - the type of a row that is not a branch
  * @BTS_ROW_LOST:	branches were lost
- * @BTS_ROW_GAP:	branches of this task may be missing: no path leads from the previous
- *			branch to the next, or the CPU lost branches
+ * @BTS_ROW_GAP:	no path leads from the task's previous branch to its next branch, or a
+ *			loss on the task's CPU (BTS_ROW_LOST) may include branches of this task
  * @BTS_ROW_DEPARTS:	the task leaves its CPU
  * @BTS_ROW_ARRIVES:	the task begins to run on a CPU
  * @BTS_ROW_MAP:	the process maps code
@@ -202,8 +200,9 @@ enum bts_frame_kind {
  * @sym:	function
  * @kind:	how the function was entered
  * @depth:	number of outer frames on the same stack
- * @stack:	index of the call's stack; most tasks have only stack 0. If a guessed stack is
- *		wrong, unfinished calls may later move to another stack; no callback reports this
+ * @stack:	index of the call's stack; most tasks have only stack 0. The library may guess the
+ *		stack (see bts_on_stack()). If the guess was wrong, unfinished calls may later move
+ *		to another stack. No callback reports this move
  * @time:	when the function was entered
  * @ret:	address to which the function returns; 0 if unknown
  * @insns:	number of instructions executed on this stack since the function was entered,
@@ -233,8 +232,8 @@ struct bts_frame {
  * @lost:	number of lost branches, excluding losses of unknown size
  * @losses:	number of losses of unknown size
  * @gaps:	number of places where no path leads from a branch to the next branch
- * @no_code:	number of branches for which the code of the straight run is unknown
- * @guessed:	number of guessed call stacks; 0 if the library did not follow calls
+ * @no_code:	number of branches whose code is unknown (BTS_BRANCH_NO_CODE)
+ * @guessed:	number of guesses (see bts_on_stack()); 0 if the library did not follow calls
  */
 struct bts_totals {
 	uint64_t	branches;
@@ -252,7 +251,7 @@ typedef int (*bts_branch_fn)(void *ctx, const struct bts_task *task, struct bts_
 /* @task is NULL if the row concerns a CPU and not a task. */
 typedef int (*bts_row_fn)(void *ctx, const struct bts_task *task, const struct bts_row *row);
 typedef int (*bts_frame_fn)(void *ctx, const struct bts_task *task, struct bts_frame *frame);
-/* The task continues on stack number @stack. @guessed: true if this stack is a guess. */
+/* The task continues in a call on @stack. If @guessed is true, the call or the stack is a guess. */
 typedef int (*bts_stack_fn)(void *ctx, const struct bts_task *task, unsigned int stack,
 			    bool guessed);
 /* bts_run() has read @done of @total bytes of the trace. This callback cannot end bts_run(). */
@@ -291,7 +290,7 @@ const char *bts_error(const struct bts_trace *trace);
 
 /**
  * bts_set - set a filter
- * @trace:	the trace, before bts_run()
+ * @trace:	the trace; call bts_set() only before bts_run()
  * @name:	"task", "pid", "cpu", "time", "dso", "from", "to", "user", "kernel", "vmlinux" or
  *		"inline"; "inline" adds frames for inlined functions
  * @value:	value of the option with this name in bts(1); NULL for "user", "kernel", "inline"
@@ -308,12 +307,12 @@ int bts_set(struct bts_trace *trace, const char *name, const char *value);
 void bts_on_branch(struct bts_trace *trace, bts_branch_fn fn);
 
 /**
- * bts_on_total - set the callback for the total count of each branch and its straight run
+ * bts_on_total - set the callback that receives how often each branch was executed
  * @trace:	the trace
  * @fn:		callback, or NULL; called at the end of bts_run(). If the trace contains very many
  *		different branches, the callback is also called earlier, and may be called several
  *		times for the same addresses. After each call, the library sets the branch's @user
- *		to NULL
+ *		to NULL. No other callback receives a branch with the flag BTS_BRANCH_END
  *
  * If this is the only callback, bts_run() is faster, because bts_run() then only counts branches.
  */
@@ -343,9 +342,10 @@ void bts_on_call(struct bts_trace *trace, bts_frame_fn fn);
 void bts_on_return(struct bts_trace *trace, bts_frame_fn fn);
 
 /**
- * bts_on_stack - set the callback for each stack switch of a task, and for each guessed stack
+ * bts_on_stack - set the callback for stack switches and for guesses
  * @trace:	the trace
- * @fn:		callback, or NULL
+ * @fn:		callback, or NULL; called when a task switches to another stack, and when the
+ *		library must guess on which stack or in which call a task continues
  */
 void bts_on_stack(struct bts_trace *trace, bts_stack_fn fn);
 
@@ -533,7 +533,7 @@ const char *bts_sym_object(const struct bts_sym *sym);
  * bts_sym_path - return the path of the file that contains a function
  * @sym:	the function
  *
- * Return: the path from which a process mapped the file.
+ * Return: the path that this file had when a process mapped it.
  */
 const char *bts_sym_path(const struct bts_sym *sym);
 
@@ -555,10 +555,10 @@ uint64_t bts_sym_addr(const struct bts_sym *sym);
 bool bts_sym_is(const struct bts_sym *sym, const char *name);
 
 /**
- * bts_sym_user - return the address of a pointer that the program can set for a function
+ * bts_sym_user - let the program attach its own data to a function
  * @sym:	the function
  *
- * Return: the address of the pointer. The pointer is initially NULL.
+ * Return: the address of a pointer. The pointer is NULL until the program sets it.
  */
 void **bts_sym_user(const struct bts_sym *sym);
 

@@ -116,7 +116,7 @@ class Place(ctypes.Structure):
 
 
 class Branch(ctypes.Structure):
-    """A branch, and the straight run that led to it."""
+    """A branch, and the code that ran between the previous branch and this branch."""
 
     _fields_ = [("time", c_uint64), ("start", Place), ("from_", Place), ("to", Place),
                 ("_kind", c_int), ("flags", c_uint), ("insns", c_uint32),
@@ -298,9 +298,9 @@ class Trace:
         self._run()
 
     def counts(self, function):
-        """Read the trace, and call the program's function with each different Branch, whose
-        count is the total, like bts_on_total(). counts() is much faster than run(). If the function
-        raises an exception, counts() raises this exception at the end of the run."""
+        """Read the trace, and call `function` for each different Branch. Branch.count is the
+        total number of executions (see bts_on_total()). counts() is much faster than run(). If
+        `function` raises an exception, counts() raises this exception at the end of the run."""
         total = _TOTAL_FN(lambda _, what: self._call(function, _copy(what)))
         _lib.bts_on_total(self, total)
         self._run()

@@ -32,7 +32,7 @@ records() { # PROGRAM
 for program in bts_jumps bts_signal bts_fork; do
 	check "record: $program, exactly the expected branches" records $program
 done
-check "record: the comparison can fail" not exact t.dat bts_fault
+check "record: bts_compare rejects wrong branches" not exact t.dat bts_fault
 
 # begins_at ADDRESS OPTION...: the first branch of the trace must lead to ADDRESS.
 begins_at() {
@@ -58,7 +58,7 @@ check "record: --fork begins before execve" before_exec
 both_sides() {
 	says 'nothing lost' bts record -o k.dat -- "$progs/bts_fault" && exact k.dat bts_fault -k
 }
-check "record: both sides, each branch begins at or shortly after the previous target" both_sides
+check "record: in a trace of both sides, no branch is missing" both_sides
 
 kernel_code() {
 	bts report --no-lines k.dat | tail -n 1 >bill
@@ -112,7 +112,7 @@ some_data() {
 	cat cut.dat.new.cpu* | grep -q .
 }
 restores() {
-	# Let this program sleep, because reading a busy program's branches would take too long here.
+	# Without the sleep, the trace would be large, and the bts commands below would be too slow.
 	sh -c 'while sleep .05; do :; done' &
 	sleeper=$!
 	bts record -u -p $sleeper -o cut.dat &
@@ -144,7 +144,7 @@ check "record: no such program; the older trace stays" no_program
 link_in_path() {
 	mkdir -p path && ln -sfn / path/true && PATH=$PWD/path:$PATH bts record -u -o link.dat -- true
 }
-check "record: a link to a directory in PATH is not a program" link_in_path
+check "record: when bts searches PATH for a program, it skips a link to a directory" link_in_path
 
 # shellcheck disable=SC2016 # expanded by the recorded shell
 ends_as() {
@@ -153,7 +153,7 @@ ends_as() {
 		bts info old.dat && status 0 bts record -u --as nobody -o u.dat -- id -u >ids &&
 		[ "$(cat ids)" = "$(id -u nobody)" ] && [ "$(stat -c %a u.dat)" = 600 ]
 }
-check "record: the command's status, an older trace, another user" ends_as
+check "record: bts returns the command's status, keeps an older trace, and obeys --as" ends_as
 
 # Check for branches, because tracing_on is 1 even before the tool has configured its instance.
 delivered() {
@@ -295,7 +295,7 @@ on_event() {
 		sh -c 'echo a; sleep 1; echo b; sleep 1; echo c' && [ -e f.dat ] && [ -e f.dat.1 ] &&
 		[ ! -e f.dat.2 ] && bts report --no-lines f.dat | tail -n 5 | grep -q 'traceoff\|tracing_off'
 }
-check "flight: --on an event, twice" on_event
+check "flight: with --on EVENT and --rearm 1, bts writes two traces" on_event
 
 on_function() {
 	bts record --flight --on do_sys_openat2 -o g.dat -- cat /dev/null && [ -e g.dat ] &&
@@ -368,7 +368,7 @@ held_by_perf() {
 	wait
 	[ $one$two = 00 ] && no_instance
 }
-command -v perf >/dev/null && check "check: perf uses the hardware" held_by_perf
+command -v perf >/dev/null && check "bts check and bts record say that perf uses BTS" held_by_perf
 
 # --- Misuse ---------------------------------------------------------------------------
 
@@ -435,8 +435,8 @@ why() {
 		status 0 says '"hypothesis":true' bts why --json --errno ESRCH why.dat &&
 		status 0 says 'kill() returned 0 in good.dat' \
 			bts why --against good.dat --errno ESRCH why.dat &&
-		status 1 says 'no such system call failed' bts why --errno EXDEV why.dat &&
-		status 1 says 'no such system call failed' bts why --errno EWOULDBLOCK why.dat &&
+		status 1 says 'options match no failed call' bts why --errno EXDEV why.dat &&
+		status 1 says 'options match no failed call' bts why --errno EWOULDBLOCK why.dat &&
 		status 2 bts why --errno EWHAT why.dat && status 2 bts why -u why.dat &&
 		status 1 says 'the trace has no system calls' bts why t.dat
 }

@@ -3,9 +3,9 @@
  * bts archive: copy all files that bts needs for a trace into the directory FILE.archive. The trace
  * can then be read on another machine, or after the programs have changed.
  *
- * The pipeline (flow/pipeline.h) reads the trace, loads the programs and libraries, and checks
- * whether each file is certain to be the one that was executed. The header symbols/archive.h lists
- * the files of an archive.
+ * The pipeline (flow/pipeline.h) reads the trace, and loads the programs and libraries. The
+ * pipeline also checks whether these files may have changed since the recording. The header
+ * symbols/archive.h lists the files of an archive.
  */
 #include <fcntl.h>
 #include <getopt.h>

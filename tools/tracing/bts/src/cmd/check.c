@@ -33,7 +33,7 @@ static const char usage[] =
 "Usage: bts check [OPTIONS]\n"
 "\n"
 "Reports whether this machine can record branches and, if it cannot, what to do.\n"
-"Exit status: 0 if it can and, with --probe, if the recorded branches are correct.\n"
+"Exit status: 0 if the machine can record; with --probe, 0 if the probe finds no error.\n"
 "\n"
 "      --probe   record a program whose branches are known, check the recorded branches,\n"
 "                and print a report; please send the report to the developers\n"
@@ -183,7 +183,7 @@ static void check_flags(struct check *check)
 		     has_flag(check, "ds_cpl") ? " ds_cpl" : "");
 	if (!missing && !has_flag(check, "ds_cpl"))
 		note(check, "flags",
-		     "no ds_cpl: bts-cpl-filter has no effect; the tracer filters instead");
+		     "no ds_cpl: the tracer's option bts-cpl-filter has no effect on this CPU");
 }
 
 /* Print the known errata of BTS. If the CPU has FRED, ask the user to report whether BTS works. */
@@ -253,7 +253,7 @@ static void check_tracer(struct check *check, const char *root)
 		    "dmesg | grep bts", uts.release);
 	else
 		bad(check, "kernel", "%s has no bts tracer; boot a kernel with CONFIG_BTS_TRACER=y "
-		    "(make deb builds one)", uts.release);
+		    "(to build such a kernel, run \"make deb\")", uts.release);
 	free(tracers);
 	free(path);
 }
@@ -275,14 +275,14 @@ static void check_options(const struct check *check, const char *root)
 
 		if (access(path, F_OK))
 			note(check, "kernel",
-			     "no option %s: %s; newer versions of the tracer have this option",
+			     "the option %s is missing, so %s; newer tracers have this option",
 			     wanted[i].option, wanted[i].words);
 		free(path);
 	}
 	uname(&uts);
 	if (strstr(uts.version, "PREEMPT_RT"))
-		note(check, "kernel", "PREEMPT_RT: the kernel refuses bts-map, so user addresses "
-		     "cannot be resolved after the recording");
+		note(check, "kernel", "PREEMPT_RT: the trace cannot show which files are mapped "
+		     "(bts-map), so user addresses cannot be resolved after the recording");
 	if (access("/proc/kcore", F_OK))
 		note(check, "kernel", "no /proc/kcore: the kernel's code is not saved with a "
 		     "trace; build the kernel with CONFIG_PROC_KCORE=y");
@@ -377,7 +377,7 @@ static void check_start(struct check *check)
 	} else {
 		stats = instance_read(inst, "bts_stats");
 		once = stats && strstr(stats, "hw_interrupt: once");
-		good(check, "hardware", "each CPU stores a known branch; %s raises an interrupt",
+		good(check, "hardware", "each CPU recorded a test branch; %s raises an interrupt",
 		     once ? "only the record that reaches the threshold" :
 		     "each record at or above the threshold");
 		free(stats);

@@ -66,7 +66,7 @@ static void add(struct list *l, const char *name, const char *argument, const ch
 			return;
 		o->argument = mem_format("%s|%s", before, argument);
 		free(before);
-		/* Drop the description, which applies only to the option's first value. */
+		/* The text describes only the value in the first help line, so drop the text. */
 		*o->text = 0;
 		return;
 	}

@@ -20,7 +20,7 @@ static const char usage[] =
 	"Usage: bts cover -f FORMAT [OPTIONS] [FILE...]\n\n"
 	"Reports which lines and branches ran in one or more traces.\n\n"
 	"  -f lcov            lines, functions and branches with counts, for genhtml\n"
-	"  -f drcov           blocks, for Lighthouse and similar plugins\n"
+	"  -f drcov           ranges of executed code, for disassembler plugins like Lighthouse\n"
 	"  -f pcs             addresses of instructions with counts, as text\n"
 	"  -o, --output FILE  the output; - is standard output (the default)\n"
 	"  --tests            show each trace as a test in lcov's pages (only with -f lcov)\n"
@@ -94,7 +94,7 @@ static bool is_call(const struct step *s)
 	return s->kind == BRANCH_CALL || s->kind == BRANCH_CALL_IND;
 }
 
-/* Report whether a jump, call or return begins a new execution of its target's line. */
+/* A jump, call or return leads to line @line. Report whether the line's count increases. */
 static bool comes_anew(const struct step *s, const char *file, unsigned int line)
 {
 	uint64_t from = s->at_from.addr;
@@ -104,7 +104,7 @@ static bool comes_anew(const struct step *s, const char *file, unsigned int line
 	if (is_call(s) || (s->at_from.sym->object != s->at_to.sym->object &&
 			   s->kind != BRANCH_RET))
 		return true;
-	/* A return leads back into the line that contains the call, so look up that line. */
+	/* For a return, compare with the line of the call, just before the return address. */
 	if (s->kind == BRANCH_RET)
 		from = s->at_to.addr - 1;
 	if (!object_line(s->at_to.sym->object, from, &old_file, &old_line))
@@ -115,8 +115,8 @@ static bool comes_anew(const struct step *s, const char *file, unsigned int line
 }
 
 /*
- * Return how often the branch began a new execution of its target's line. A return from the kernel
- * or from an interrupt counts only if it starts a signal handler or a program.
+ * Step @s leads to line @line. Return how much the step adds to the line's count. A return from the
+ * kernel or from an interrupt counts only if it starts a signal handler or a program.
  */
 static uint64_t times_anew(const struct cover *c, const struct step *s, const char *file,
 			   unsigned int line)

@@ -15,7 +15,7 @@ struct cover;
 /**
  * struct cover_format - an output format
  * @name:	the argument of -f
- * @print:	writes the sums
+ * @print:	writes the execution counts in this format
  * @lines:	whether the format shows source lines and functions, and so needs debug information
  * @tests:	whether the format has a field for the name of a test (--tests)
  */
@@ -30,10 +30,9 @@ struct cover_format {
  * struct cover - the state of bts cover, with the sums over all traces
  * @options:	the filters for branches
  * @pipe:	the current trace
- * @pipes:	the @nr_pipes open traces; @pipe is the last of them. If several traces contain a
- *		file, its sums are stored under the first trace's object (see cover_add.c)
- * @tests:	whether to write the sums of each trace separately, as a test (--tests)
- * @test:	the name of the current test, or NULL
+ * @pipes:	the @nr_pipes open traces; @pipe is the last of them
+ * @tests:	whether to write separate sums for each trace, under a test name (--tests)
+ * @test:	the test name of the current trace, or NULL
  * @format:	the output format
  * @damaged:	whether any of the traces is damaged
  * @paths:	the names of the @nr_paths traces
@@ -44,7 +43,8 @@ struct cover_format {
  * @conds:	sums for conditional jumps. The key is the object and the jump's address.
  *		entry->calls counts taken jumps, and entry->branches counts untaken jumps
  * @calls:	sums for functions. The key is the object and the function's address. For an inlined
- *		function, the key is the object and the function's number, and @b is also set.
+ *		function, the function's number (sym.inlined) replaces the address. In this case,
+ *		key.b is also the object, so that the number cannot be mistaken for an address.
  *		entry->calls is how often the function was entered
  * @insns:	sums for instructions. The key is the object and the address. entry->insns is the
  *		number of executions, and entry->calls is not a count, but the instruction's length
@@ -76,15 +76,15 @@ struct tally_entry *cover_cond(struct cover *c, const struct object *o, uint64_t
 struct tally_entry *cover_inlined(struct cover *c, const struct object *o,
 				  const struct sym *inlined);
 /*
- * cover_add.c: return the object under which the sums for @o are stored. If an earlier trace
- * contains the same file, return the object of the earlier trace; otherwise, return @o.
+ * cover_add.c: if @o describes a file that an earlier trace also contains, return the object of the
+ * earlier trace. Otherwise, return @o. The keys in struct cover contain the returned object.
  */
 struct object *cover_object(struct cover *c, struct object *o);
-/* cover_add.c: close the current trace, unless the sums refer to objects of this trace. */
+/* cover_add.c: close the current trace if the sums in @c do not need the trace's objects. */
 void cover_end_trace(struct cover *c);
 
 /**
- * struct copy - a function whose code the compiler copied into callers (inlined copies)
+ * struct copy - all inlined copies of one function
  * @path:	the file of the function's declaration, or NULL
  * @line:	the line of the function's declaration, or 0
  * @entries:	how often the inlined copies were entered
@@ -103,11 +103,11 @@ struct copies {
 	size_t		nr;
 };
 
-/* cover_copies.c: list the functions with inlined copies in @o. The caller frees the list. */
+/* cover_copies.c: list the functions of @o that are inlined. The caller frees @copies. */
 void cover_copies(struct cover *c, struct object *o, struct copies *copies);
 /*
  * cover_copies.c: return how often the inlined copies of @s were entered. @file is the source file
- * of @s. Mark the copies in @copies as merged, and skip copies that are already merged.
+ * of @s. Set the flag @merged of these copies, so that this function never counts them again.
  */
 uint64_t cover_copies_of(struct copies *copies, const struct sym *s, const char *file);
 /* cover_lcov.c, cover_pcs.c */

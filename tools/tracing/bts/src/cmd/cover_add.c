@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Add up the sums of several traces. Each trace has its own struct object for a file. If several
- * traces contain the same build of a file, its sums are stored under the first trace's object.
- * Different builds of a file have separate sums. But in lcov's output, the sums for lines and
- * functions include all builds, because lcov identifies a line by the name of the source file and
- * the line number.
+ * Add up the execution counts of several traces. Each trace has its own struct object for a file.
+ * If several traces contain the same build of the file, bts cover adds up the counts of this build.
+ * Then the object of the first trace identifies the build. Different builds are counted separately.
+ * But in lcov's output, the sums for lines and functions include all builds, because lcov
+ * identifies a line by the name of the source file and the line number.
  */
 #include <stdlib.h>
 #include <string.h>

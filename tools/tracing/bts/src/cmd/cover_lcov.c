@@ -242,7 +242,7 @@ static size_t of_type(const struct item *list, size_t nr, int type)
 	return n;
 }
 
-/* Print the canonical @path, because the path in the debug information may contain "..". */
+/* @path comes from realpath(), because the path in the debug information may contain "..". */
 static void print_file(const struct cover *c, const char *path, const struct item *list,
 		       size_t nr, struct sums *sums)
 {

@@ -2,9 +2,9 @@
 /*
  * Write the coverage by address. This needs no source code.
  *
- *	pcs	"file+0x1234 count" for each instruction that ran
- *	drcov	DynamoRIO's format: a table of files, then blocks (offset, size, file), for
- *		disassembler plugins such as Lighthouse
+ * With -f pcs, write a line "file+0x1234 count" for each instruction that was executed. With
+ * -f drcov, write a table of the files and a table of the executed blocks (offset, size, file), in
+ * DynamoRIO's format. Disassembler plugins such as Lighthouse read this format.
  *
  * The addresses in pcs are virtual addresses, as in the file's program headers. The offsets in
  * drcov are relative to the first page of the file's image or, for the kernel, to the first symbol

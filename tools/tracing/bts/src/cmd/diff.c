@@ -2,7 +2,7 @@
 /*
  * bts diff: show every difference between two runs.
  *
- *	compare.c
+ *	compare.c	compares the two runs, with the help of these files:
  *	  grow.c	reads each trace once, and makes call trees that share equal subtrees
  *	  roles.c	chooses pairs of tasks to compare
  *	  find.c	aligns the trees of two tasks
@@ -10,8 +10,7 @@
  *	show*.c		prints the differences
  *	page*.c		writes a page of HTML
  *
- * With --against, suspects.c reads all traces, and ranks the branches that separate failed runs
- * from passed runs.
+ * With --against, suspects.c ranks branches by how well they separate failed from passed runs.
  */
 #include <stdlib.h>
 
@@ -35,10 +34,11 @@ static const char usage[] =
 	"where the runs meet again.\n"
 	"With --against, ranks branches by how well they separate failed from passed runs.\n\n"
 	"  --against          compare passed runs (before this option) with failed runs (after)\n"
-	"  -a, --all          also compare code that differs by chance, such as interrupts, the\n"
-	"                     kernel, lookups by the dynamic linker, and string functions\n"
-	"  -n, --rows N       print N differences of each task, or N branches (20); 0: all\n"
-	"  --json             print one JSON object for each pair of tasks, or for each branch\n"
+	"  -a, --all          also compare the branches that depend on chance\n"
+	"                     (in interrupts, the kernel, and some functions of the C library)\n"
+	"  -n, --rows N       print N differences for each pair of tasks (20); 0: all;\n"
+	"                     with --against, print N branches\n"
+	"  --json             print a JSON object for each pair of tasks (--against: each branch)\n"
 	"  --html FILE        write a page that shows the runs side by side, with sources\n"
 	COLOUR_HELP
 	"  -h, --help         this text\n\n"

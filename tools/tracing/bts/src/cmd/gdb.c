@@ -27,14 +27,14 @@ static const char usage[] =
 	"Step backwards through a recorded run, in gdb. The trace contains the control flow of\n"
 	"the program, but not its data.\n\n"
 	"  -i, --input FILE   the trace (trace.dat)\n"
-	"  --at EVENT         end at the last event with this name, not at the end of the trace\n"
-	"  --at TIME          end at this time, in seconds as in bts report\n"
-	"  --window N         keep the last N blocks of each thread (100000)\n"
+	"  --at EVENT         show the run up to the last event with this name, not to the end\n"
+	"  --at TIME          show the run up to this time, in seconds as in bts report\n"
+	"  --window N         show the last N blocks (code between branches) per thread (100000)\n"
 	"  --pid PID          show this process, not the process that ran last\n"
 	"  -k, --kernel       show the kernel's branches, too\n"
 	"  --vmlinux FILE     the recorded kernel's vmlinux, with debug information\n"
 	"  --stdio            serve a running gdb: (gdb) target remote | bts gdb --stdio FILE\n"
-	"  --listen PORT      serve a gdb on this port of 127.0.0.1; 0: any port\n"
+	"  --listen PORT      wait for gdb to connect to this port of 127.0.0.1; 0: any port\n"
 	"  -h, --help         this text\n";
 
 #define WINDOW		100000

@@ -34,7 +34,7 @@ static const char usage[] =
 "\n"
 "  -i, --input FILE   the trace (trace.dat)\n"
 "      --stats        print the tracer's counters, too\n"
-"      --json         print JSON; if trace-cmd made the trace, the summary is a second object\n"
+"      --json         print JSON: one object, or two objects if trace-cmd made the trace\n"
 "  -h, --help         this text\n";
 
 /* Return the value of the first line "KEY: value", or NULL. The value ends at the newline. */

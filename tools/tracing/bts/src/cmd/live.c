@@ -123,7 +123,7 @@ static void remove_trace(const char *trace)
 	unlink(trace);
 }
 
-/* Catch signals, so that the directory is always removed. Under nohup(1), still ignore SIGHUP. */
+/* Catch signals, so that bts removes /tmp/bts-live-XXXXXX. Under nohup(1), still ignore SIGHUP. */
 static void stop_on_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGHUP };

@@ -2,12 +2,12 @@
 /*
  * bts record: record the branches of a command, of PIDs or of all tasks.
  *
- *	prepare		set up an instance; fork the command, which waits
- *	start		start the reader threads, tracing, and the command
- *	wait		until the targets have ended, a signal arrives, the file cannot be written
- *			or, with --on, a trigger has switched tracing off
+ *	prepare		set up an instance, and fork the child that will execute the command
+ *	start		start the reader threads, start tracing, and let the child continue
+ *	wait		wait until the targets have ended, a signal arrives, the file cannot be
+ *			written or, with --on, a trigger has switched tracing off
  *	stop		stop tracing the targets, wait for held entries, switch tracing off, and
- *			let the threads read the rest
+ *			let the reader threads read the remaining entries
  *	write		write the file, and print the summary
  *
  * With --flight, the reader threads run only while the file is written. With --rearm, the flight
@@ -62,11 +62,11 @@ struct record {
 	char			*path;
 	char			*name;		/* the trace's name in messages */
 	char			*about;		/* command, user, date, machine */
-	char			*stats;		/* bts_stats at the end of the previous file */
-	struct kernel_code	*code;		/* read before tracing begins */
+	char			*stats;		/* bts_stats when the previous file was written */
+	struct kernel_code	*code;		/* the kernel's code before tracing begins */
 	int			signals;
 	unsigned int		nr_written;
-	bool			by_trigger;	/* the event that --on names ended the recording */
+	bool			by_trigger;	/* the event given with --on ended the recording */
 	struct timespec		start;
 };
 
@@ -355,7 +355,7 @@ static char *info_text(const struct record *rec, const struct look_counts *count
 		bytes_add(&text, line, strlen(line));
 		free(line);
 	}
-	/* Append bts_stats. Its keys differ from all earlier keys, so no key is ambiguous. */
+	/* Append bts_stats, whose keys differ from the keys that were added above. */
 	bytes_add(&text, stats, strlen(stats) + 1);
 	return text.data;
 }
@@ -588,8 +588,8 @@ static int choose_backend(struct record_options *options)
 		return 0;
 	}
 	why = perf_events_why(error);
-	msg_error("record", NULL, "this kernel has no bts tracer for this user, and perf cannot "
-		  "record: %s; see bts check", why);
+	msg_error("record", NULL, "this kernel has no bts tracer, or this user cannot use the "
+		  "tracer; perf cannot record: %s; see bts check", why);
 	free(why);
 	return -1;
 }

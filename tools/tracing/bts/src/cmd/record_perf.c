@@ -2,11 +2,10 @@
 /*
  * bts record with perf, for kernels without the tracer and for users without access to the tracer.
  *
- *	prepare		fork the command, which waits; open events for the command, or for each
- *			thread of the PIDs, and follow the tasks with ptrace()
- *	run		store the rings' records in the file until the targets have ended or a
- *			signal arrives; stop each task for a moment when it starts and at exec()
- *	finish		detach from the tasks, write the file, and print the summary
+ * First, bts forks the command, which waits. Then bts opens perf events for the command, or for
+ * each thread of the PIDs, and follows the tasks with ptrace(). During the recording, bts writes
+ * perf's records into the file. When the targets have ended, or when bts gets a signal, bts
+ * detaches from the tasks, completes the file, and prints the summary.
  *
  * As with the tracer, bts record writes a trace.dat file. In the BTS section, the line "backend:"
  * contains the backend and its limits. If branches may begin or end in the kernel, the line
@@ -62,9 +61,9 @@ struct perf_recording {
 	struct perf_events		events;
 	struct perf_rows		rows;
 	struct writer			*writer;
-	struct threads			threads;	/* stopped by bts until open_file() ends */
+	struct threads			threads;	/* threads of the processes given with -p */
 	char				*about;
-	struct kernel_code		*code;		/* read before the command starts */
+	struct kernel_code		*code;		/* the kernel's code before recording */
 	struct timespec			start;
 	int				signals;
 	bool				begun;		/* exec() has succeeded or failed */
@@ -100,9 +99,10 @@ static bool has_kernel_side(const struct perf_recording *rec)
 static const char *way(const struct perf_recording *rec)
 {
 	if (rec->options->backend == BACKEND_INTEL_BTS)
-		return "intel_bts (most task-switch rows lack addresses; branches may be lost)";
-	return "branches:u (user side only; most task-switch rows lack addresses; "
-	       "branches may be lost)";
+		return "intel_bts (most task-switch rows lack the task's instruction pointer; "
+		       "branches may be lost)";
+	return "branches:u (user side only; most task-switch rows lack the task's instruction "
+	       "pointer; branches may be lost)";
 }
 
 /* --- Prepare -------------------------------------------------------------------------- */

@@ -375,7 +375,7 @@ static struct record_result result_of(struct vm_recording *rec)
 			fprintf(stderr, "bts: the trace is in %s\n", rec->dir);
 		return (struct record_result){ .status = RECORD_FAILED };
 	}
-	/* Without a trace, bts in the machine has printed why, unless the machine was killed. */
+	/* bts in the machine prints why it wrote no trace. But a killed machine prints nothing. */
 	if (!placed && WIFSIGNALED(rec->status))
 		msg_error("record", NULL, "signal %d killed the machine; there is no trace",
 			  WTERMSIG(rec->status));

@@ -26,13 +26,13 @@ struct record_result record_with_vm(const struct record_options *options);
  */
 int recording_signals(bool children);
 /*
- * Handle the archive of an older trace at @path. If the older trace was kept as PATH.old, rename
- * the archive accordingly. Otherwise, remove the archive.
+ * Call this function after a new trace has replaced the trace at @path. If the old trace was kept
+ * as PATH.old, rename its archive in the same way. Otherwise, remove the old archive.
  */
 void recording_leave_archive(bool kept_old, const char *path);
 /*
- * Make the archive of a finished trace. Leave out files that @user may not read. @code is the
- * kernel's code before the recording, or NULL. If the trace is not a regular file, do nothing.
+ * If a finished trace is a regular file, make its archive. Leave out files that @user may not read.
+ * @code is a copy of the kernel's code that was made before the recording, or NULL.
  */
 void recording_save_archive(const struct writer *w, const char *path,
 			    const struct kernel_code *code, const struct names *names,

@@ -29,7 +29,7 @@ static const char usage[] =
 	"  -F, --function FUNC  only calls of this function, and the calls inside them\n"
 	"  -N, --no FUNC        leave out calls of this function\n"
 	"  -D, --depth N        at most N nested calls\n"
-	"  --json               print one JSON object per line: for each call, return and row\n"
+	"  --json               print one JSON object per line\n"
 	"  -h, --help           this text\n";
 
 struct replay {
@@ -181,7 +181,7 @@ static void print_pending(struct replay *r)
 
 enum { ROLE_KNOWN = 1, ROLE_ONLY = 2, ROLE_WITHOUT = 4 };
 
-/* Return a function's ROLE_* flags for -F and -N, and cache these flags in the function. */
+/* Return the ROLE_* flags (for -F and -N) of the traced function @s. *user caches the flags. */
 static uintptr_t role(const struct replay *r, const struct bts_sym *s)
 {
 	void **user = bts_sym_user(s);
@@ -277,7 +277,7 @@ static int leave(void *ctx, const struct bts_task *t, struct bts_frame *f)
 	return enough(r);
 }
 
-/* Print a row for a stack switch or a guessed stack, unless the task's innermost call is hidden. */
+/* Print that the task has switched stacks, or that libbts has guessed the task's call stack. */
 static int stack(void *ctx, const struct bts_task *t, unsigned int number, bool guessed)
 {
 	struct replay *r = ctx;

@@ -2,9 +2,9 @@
 /*
  * bts top: rank functions, edges, loops, lines or files by instructions or branches.
  *
- * The pipeline (flow/pipeline.h) counts how often each step was executed. At the end, each
- * instruction of a step is counted as often as the step was executed. Therefore, the sums are
- * exact.
+ * A step is a branch and the instructions since the previous branch (struct step). The pipeline
+ * (flow/pipeline.h) counts how often each step was executed. At the end, for each instruction of a
+ * step, bts top adds the step's count to the sum of the instruction's function, line or file.
  *
  * All backward jumps to the same target within a function form one loop. The count of a loop is the
  * number of times that these jumps were taken.
@@ -30,7 +30,7 @@ static const char usage[] =
 	"  -n, --rows N       print N rows (40); 0: all\n"
 	"  --json             print one JSON object per line\n"
 	"  -l, --live         repeatedly record and show the tasks of --pid, or all tasks\n"
-	"  -d, --delay S      record S seconds each time (1)\n"
+	"  -d, --delay S      with --live: record for S seconds each time (default: 1)\n"
 	"  -c, --count N      repeat N times instead of until Ctrl-C\n"
 	"  -h, --help         this text\n";
 
@@ -161,7 +161,7 @@ static void fold_run(struct top *t, const struct step *s)
 	} else if (t->by == BY_LOOP) {
 		fold_loop(t, s);
 	} else {
-		/* If all instructions of the step are in one function, add their number at once. */
+		/* If a single function contains the whole step, do not visit each instruction. */
 		if (t->by != BY_LINE && !t->pipe.inlines && s->at_start.sym == s->at_from.sym)
 			place_entry(t, s->at_from.sym, s->at_from.addr)->insns +=
 				s->count * s->insns;
@@ -203,7 +203,7 @@ static int compare(uint64_t a, uint64_t b, uint64_t c, uint64_t d,
 		return a < b ? 1 : -1;
 	if (c != d)
 		return c < d ? 1 : -1;
-	/* If the sums are equal, sort by address, so that bts top always prints the same order. */
+	/* If both counts are equal, sort by address, so that the order is always the same. */
 	if (left->key.a_addr != right->key.a_addr)
 		return left->key.a_addr < right->key.a_addr ? -1 : 1;
 	return left->key.b_addr < right->key.b_addr ? -1 : left->key.b_addr > right->key.b_addr;

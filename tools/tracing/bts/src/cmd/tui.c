@@ -15,12 +15,12 @@
 static const char usage[] =
 	"Usage: bts tui [OPTIONS] [FILE]\n"
 	"       bts tui [OPTIONS] A B\n\n"
-	"Browse calls, functions and source in a terminal, and the differences of two traces.\n\n"
+	"Browse a trace's calls, functions and source in a terminal, or compare two traces.\n\n"
 	"  -h, --help         this text\n\n"
 	"Keys: up, down, page keys, Home, End: move the cursor\n"
-	"      left, right  fold, unfold the call      d, D  go to the next, previous difference\n"
+	"      left, right  fold call, unfold call     d, D  next difference, previous difference\n"
 	"      Enter        fold or unfold the call    x     show the difference in the other run\n"
-	"      e, c         unfold, fold all calls     t, r  show the functions, the calls\n"
+	"      e, c         unfold all, fold all       t, r  show functions, show calls\n"
 	"      /, n         search, search again       s     show the source of the function\n"
 	"      l, Tab       next loss, next task       q     quit\n";
 
@@ -87,7 +87,7 @@ static int run(void *ctx, const struct options *options)
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return msg_error("open the terminal", isatty(STDIN_FILENO) ?
 				 "standard output" : "standard input", "not a terminal");
-	/* Reject --inline, because the comparison counts calls, and --inline adds calls. */
+	/* With two traces, bts tui counts calls to find differences. --inline would add calls. */
 	if (t->nr > 1 && options->inlines)
 		return msg_misuse("bts tui", "--inline cannot be used with two traces");
 	if (t->nr < 2)

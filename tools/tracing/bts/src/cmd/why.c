@@ -2,11 +2,10 @@
 /*
  * bts why: find the check in the kernel that made a system call fail.
  *
- *	history.c	the system calls of the trace, each with its tree and its result
- *	trail.c		the conditional jumps that the failed call has executed
- *	rank.c		the condition at which the failed call and a successful call diverge, or
- *			the most likely causes of the failure
- *	show.c		the output
+ * history.c reads the system calls of the trace, each with its call tree and its result. trail.c
+ * lists the conditional jumps that a system call executed. rank.c finds the condition at which the
+ * failed call and a successful call diverge. Without a successful call, rank.c lists the most
+ * likely causes of the failure. show.c prints the result.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +32,7 @@ static const char usage[] =
 	"  --call NAME        the last failed call of this name, such as openat\n"
 	"  --against FILE     compare the failed call with successful calls in the trace FILE\n"
 	"  --alone            do not compare with another call\n"
-	"  -n, --rows N       print N places (5); 0: all\n"
+	"  -n, --rows N       print at most N jumps (default 5), or all jumps if N is 0\n"
 	"  --json             print one JSON object\n"
 	COLOUR_HELP
 	"  -h, --help         this text\n";
@@ -84,7 +83,7 @@ static int no_failure(const struct why *w)
 	if (!h->nr)
 		return msg_error("why", w->paths[0],
 				 "the trace has no kernel side; record without -u");
-	return msg_error("why", w->paths[0], w->error || w->name ? "no such system call failed" :
+	return msg_error("why", w->paths[0], w->error || w->name ? "options match no failed call" :
 								   "no system call failed");
 }
 

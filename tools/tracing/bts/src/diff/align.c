@@ -6,8 +6,8 @@
  * For each cost and each diagonal, the search keeps only the path with the largest x and y.
  *
  * To limit time and memory, a search ends when the cost d reaches COST_MAX. A new search then
- * begins at the end of the path that covers the most elements of both sequences. After several
- * searches, the result is a common subsequence, but perhaps not the longest one.
+ * begins at the end of the path that covers the most elements of both sequences. If a second search
+ * is necessary, the result may be shorter than the longest common subsequence.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -87,7 +87,7 @@ static long one_more(struct search *s, long d, bool *done)
 	return best;
 }
 
-/* Store the matches on the path with cost @d and diagonal @k in @out. Return their number. */
+/* The path of cost @d ends on diagonal @k. Store its matches in @out, and return their number. */
 static size_t walk_back(const struct search *s, long d, long k, struct match *out)
 {
 	size_t nr = 0;

@@ -115,7 +115,7 @@ static void add_found(struct stretch *s, const struct found *list, size_t nr, ui
 	}
 }
 
-/* Add to the current stretch a pair that contains only the known differences in @list. */
+/* All differences in the two nodes were found earlier (@list). Add the nodes to a STRETCH part. */
 static void known(void *ctx, const uint32_t nodes[2], uint64_t times, const struct found *list,
 		  size_t nr)
 {

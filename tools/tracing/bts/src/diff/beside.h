@@ -23,7 +23,7 @@ enum part_type {
 };
 
 /**
- * struct stretch - successive items in which the comparison found no new difference
+ * struct stretch - successive items without a new difference (see beside.c)
  * @first:	the first items
  * @last:	a ring buffer of the last items, without the items in @first
  * @nr:		total number of items
@@ -45,7 +45,7 @@ struct stretch {
 };
 
 /**
- * struct apart - the items that one run executed at a difference; each run has a struct apart
+ * struct apart - the items that one run executed at a difference
  * @nr:		number of items in @items, at most DIFFERENCE_ITEMS
  * @left_out:	number of items that are not in @items
  * @first:	the run's first branch at the difference, or NONE
@@ -81,7 +81,7 @@ struct part {
 /**
  * struct beside - two runs, arranged as a list of parts
  * @rows:	maximum number of differences to show, or 0 for all
- * @open:	for each pair that is being compared, the index of the pair's PART_ENTER in @parts
+ * @open:	the indexes in @parts of all PART_ENTER parts that have no PART_LEAVE yet
  * @news:	number of PART_DIFFERENCE parts so far
  * @latest:	index of the last difference if the next part may continue it, otherwise NONE
  */

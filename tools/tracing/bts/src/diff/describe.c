@@ -221,7 +221,7 @@ static uint64_t iterations(const struct forest *f, uint32_t elem)
 
 /*
  * The loop's node lacks the first and the last iteration (see loops.c), so add 2. If a forward jump
- * enters the loop at its condition, the last iteration ends at the condition: do not count it.
+ * enters the loop at its condition, the last iteration does not execute the body, so add only 1.
  */
 uint64_t loop_times(const struct forest *f, uint32_t elem)
 {
@@ -233,7 +233,7 @@ static bool is_type(const struct forest *f, const struct item *item, enum node_t
 	return is_node(item->elem) && node_of(f, item->elem)->type == type;
 }
 
-/* Return how often run @side executed the loop in the range, or 1 if the range has no loop. */
+/* Count iterations. If there is no NODE_LOOP, a backward jump in @token means two iterations. */
 static uint64_t times_in_range(const struct forest *f, const struct range *r, unsigned int side,
 			       uint32_t token)
 {
@@ -315,7 +315,7 @@ static uint32_t way_of(const struct find *s, const struct difference *d, unsigne
 	return t->from.addr == d->place.addr ? t->same : 0;
 }
 
-/* Differences form a group if kind, function, place, run A's branch and run B's branch agree. */
+/* Return a pointer to the entry of @d in s->groups. If @d is a new difference, the entry is 0. */
 static uint32_t *group_of(struct find *s, const struct difference *d)
 {
 	struct tally_key key = {

@@ -26,13 +26,13 @@ struct range {
 
 /**
  * struct find - the state of the search for differences
- * @groups:	maps each difference, identified by group_of(), to its number
+ * @groups:	maps each difference, identified by group_of(), to 1 + its index in out->list
  * @pairs:	maps each compared pair of nodes to its differences in @kept (first index, count)
  * @found:	differences found so far in the pairs that are being compared
  * @path:	the functions on the call path to the current place, outermost first
  * @depth:	nesting depth of the pair of nodes that is being compared
- * @unmet:	index + 1 of the last difference if the runs have not met since then, otherwise 0
- * @calls:	number of counted calls (is_counted()) in each run so far
+ * @unmet:	1 + the index of the last difference; 0 after both runs take the same branch again
+ * @calls:	number of calls in each run so far; kernel functions count only if f->all is set
  */
 struct find {
 	struct forest		*f;
@@ -59,9 +59,9 @@ uint32_t describe(struct find *s, const struct range *r);
 /* The runs have not met since the last difference, so add the range to that difference. */
 void describe_more(struct find *s, const struct range *r);
 void path_push(struct find *s, uint32_t function);
-/* Skip the equal elements, and return their number. Set tokens[i] to the next branch of run i. */
+/* Count the leading elements that are equal in both runs. Set @tokens to each run's next branch. */
 uint64_t range_parts(const struct forest *f, const struct range *r, uint32_t tokens[2]);
-/* Set tokens[i] to run i's first branch after the range. Report whether both branches are equal. */
+/* Set @tokens to each run's first branch after the range. Report whether the branches are equal. */
 bool range_meets(const struct forest *f, const struct range *r, uint32_t tokens[2]);
 
 #endif

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find all differences between two trees (tree.h describes the nodes).
+ * Find all differences between two trees (tree.h describes the nodes), in these steps:
  *
- *	nodes		equal nodes are skipped
- *	children	equal children of two nodes are aligned. Children between these are paired
- *			if both are calls to the same function, loops with the same first
- *			instruction, or iterations
- *	pairs		the two nodes of a pair are compared in the same way. The result is kept, so
- *			a pair that occurs a thousand times is compared only once
- *	others		all other items are differences
+ *	1. If two nodes are equal, skip them. Otherwise, align their equal children.
+ *	2. Pair a remaining child of one node with a remaining child of the other node, if both
+ *	   are calls to the same function, loops with the same first instruction, or iterations.
+ *	3. Compare the two children of each pair by the same steps. Keep the result, so that a
+ *	   pair that occurs a thousand times is compared only once.
+ *	4. Report all other children as differences.
  *
- * Before a difference, both runs take the same branches and continue at the same instruction.
- * Compare the next branch that each run takes: both runs reach the branch at the lower address
- * first. This branch is the place of the difference: the other run did not take it, or took it to
- * another target. After a difference, the runs meet when they take equal branches again.
+ * Before a difference, both runs take the same branches, and continue at the same instruction. From
+ * there, both runs execute the same instructions until one run takes a branch. This branch is the
+ * place of the difference: the other run does not take the branch, or takes it to another target.
+ * After a difference, the runs meet when both take equal branches again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -121,7 +120,7 @@ static struct range range_upto(const struct range *r, const size_t begin[2], con
 	return part;
 }
 
-/* Align the items by @keys, and free @keys. Call @match for each match and @each for each gap. */
+/* Align the items by @keys. Pass matches to @match, and all other items to @each. Free @keys. */
 static void each_gap(struct find *s, const struct range *r, uint64_t *keys[2],
 		     void (*each)(struct find *s, const struct range *gap),
 		     void (*match)(struct find *s, const struct range *pair))
@@ -195,8 +194,8 @@ static void find_new_pair(struct find *s, const uint32_t nodes[2],
 }
 
 /*
- * @calls is the number of calls in each run before the two nodes. Set s->calls to the number after
- * @times repetitions of the nodes.
+ * @calls[i] is the number of calls that run i made before it reached nodes[i]. Set s->calls[i] to
+ * the number of calls after @times repetitions of nodes[i].
  */
 static void pass_pair(struct find *s, const uint64_t calls[2], const uint32_t nodes[2],
 		      uint64_t times)
@@ -305,7 +304,7 @@ static uint64_t *keys_of(const struct find *s, const struct range *r, unsigned i
 	return keys;
 }
 
-/* Handle a range in which no items match: pair items of the same shape(), and compare the pairs. */
+/* The runs differ in @r. Compare an item of A with an item of B if both have the same shape(). */
 static void gap(struct find *s, const struct range *r)
 {
 	uint64_t *keys[2];
@@ -328,7 +327,7 @@ static bool has_chunks(const struct find *s, const struct range *r)
 	return false;
 }
 
-/* The chunks of the range differ. Replace the chunks with their items, and compare the items. */
+/* In @r, the runs differ. Replace each NODE_CHUNK with its elements, and compare the elements. */
 static void open_chunks(struct find *s, const struct range *r)
 {
 	struct range open = *r;
@@ -385,8 +384,9 @@ static void strip_begin(struct find *s, struct range *r)
 }
 
 /*
- * Move the items at the end of @r that are equal in both runs to @rests. If the runs then end with
- * the same element, but repeat it (for example) 3 and 5 times, move 3 repetitions of each to @cut.
+ * If both runs end with equal items, move these items from @r to @rests. Then, both runs may still
+ * end with the same element, but repeat this element a different number of times, such as 3 and 5.
+ * If so, move 3 repetitions from each run to @cut.
  */
 static void strip_end(const struct find *s, struct range *r, struct rest rests[4],
 		      struct item cut[2])

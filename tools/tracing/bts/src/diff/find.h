@@ -12,12 +12,12 @@
 enum difference_kind {
 	DIFF_BRANCH,		/* a branch had different outcomes */
 	DIFF_LOOP,		/* one run executed more iterations of a loop */
-	DIFF_RECURSION,		/* one run nested the calls of a function more deeply */
+	DIFF_RECURSION,		/* the recursion of a function was deeper in one run */
 };
 
 #define PATH_MAX_NR	12
 
-/* @times: number of calls to @function or, in a path, number of its consecutive stack frames. */
+/* In difference.path, @times counts consecutive frames of @function. Elsewhere, it counts calls. */
 struct called {
 	uint32_t	function;
 	uint64_t	times;
@@ -48,7 +48,7 @@ struct side {
  * @place_addr:	the run-time address of @place
  * @meet:	if @meets is set, the next instruction that both runs execute
  * @times:	number of occurrences
- * @calls:	counted calls (is_counted()) in each run before the difference first occurs
+ * @calls:	number of calls in each run before the difference first occurs (see is_counted())
  * @depth:	how many of the calls in @calls have not returned when the difference first occurs
  */
 struct difference {
@@ -67,7 +67,7 @@ struct difference {
 	uint32_t		depth;
 };
 
-/* The index of a difference, and how often it occurs in two compared nodes or in a stretch. */
+/* An index into differences.list, and how often that difference occurs between two nodes. */
 struct found {
 	uint32_t	difference;
 	uint64_t	times;
@@ -87,7 +87,7 @@ struct range;
  * @equal:	receives an item that is equal in both runs, and the number of its repetitions
  * @enter:	begins the comparison of two nodes (calls, loops or iterations), one from each run.
  *		@times is the number of repetitions of the nodes in each run
- * @leave:	ends the comparison of the nodes of @enter, and receives the differences inside them
+ * @leave:	ends the comparison that @enter began, and receives the differences that were found
  * @known:	called instead of @enter and @leave for two nodes that were already compared once
  * @differ:	receives a range in which the runs differ
  */

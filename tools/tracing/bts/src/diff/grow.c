@@ -95,8 +95,8 @@ static void add_again(struct grown *g, struct body *b, uint64_t begin, uint32_t 
 }
 
 /*
- * Append the call @node to @around. If filters hide all branches of the called function itself,
- * append only the calls inside it, because hidden branches must not make two trees differ.
+ * Append the call @node to @around. But if filters hide all branches of the called function itself,
+ * append only the calls inside @node. So bts does not report a hidden call as a difference.
  */
 static void add_call(struct grown *g, struct body *around, const struct body *b, uint32_t node)
 {
@@ -379,7 +379,7 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 	return 0;
 }
 
-/* If a call is still compared with remembered calls, stop this, and process its branches. */
+/* Stop comparing the task's current call, and calls inside it, with remembered calls (recall.c). */
 static void end_recall(struct grown *g, struct calls *c)
 {
 	struct track *t = c->node;
@@ -389,7 +389,7 @@ static void end_recall(struct grown *g, struct calls *c)
 	recall_break(&t->recall);
 }
 
-/* End all recalls (recall.c), because they point to steps that the pipeline is about to free. */
+/* Stop comparing calls in all tasks, because the pipeline is about to free these calls' steps. */
 static void fold(void *ctx, struct step *s)
 {
 	struct grown *g = ctx;

@@ -21,7 +21,7 @@
  *		and has @insns instructions. The part after the interrupt begins at @resume
  * @branches:	branches of the task, including branches that are not compared
  * @lost:	number of losses and gaps
- * @call:	in a kernel forest, the node of the last completed system call, or 0
+ * @call:	for bts why, the node of the last completed system call; 0 if there is none
  * @calls:	the task's call stacks
  */
 struct track {
@@ -46,14 +46,14 @@ struct track {
 /**
  * struct grown - a recorded run, with the call trees of its tasks
  * @filtered:	a filter hides branches inside calls
- * @remembers:	remember and recall calls
+ * @remembers:	if true, bts remembers completed calls, to recognize repeated calls (recall.c)
  * @recalling:	number of tasks whose current call is compared with remembered calls (recall.c)
  * @noise:	number of calls whose branches are not compared, by reason (NOISE_*)
  * @interrupts:	number of interrupts and page faults that are not compared
  * @resolved:	number of functions that the dynamic linker looked up
  * @kernel:	number of kernel branches that are not compared
  * @event:	if not NULL, called for each trace event, after track.call is updated
- * @ctx:	data of @event
+ * @ctx:	a pointer that only the function @event uses
  */
 struct grown {
 	const char	*path;

@@ -18,7 +18,7 @@ struct item {
 /**
  * struct rest - the items after a place in a tree
  * @items:	the first @nr items
- * @up:		the items that follow these @nr items in the same or an outer node, or NULL
+ * @up:		the next items, which may belong to an outer node; NULL if no items follow
  */
 struct rest {
 	const struct item	*items;
@@ -38,7 +38,7 @@ struct cursor {
 
 /* Return the items of a node. The caller frees the items. */
 struct item *items_of(const struct forest *f, uint32_t elem, size_t *nr);
-/* Copy the items. Replace a chunk by its items, and a short NODE_RUN by its iterations. */
+/* Copy the items. Replace each NODE_CHUNK with its elements, and "x 3 times" with "x, x, x". */
 struct item *items_expand(const struct forest *f, const struct item *items, size_t nr,
 			  size_t *nr_out);
 

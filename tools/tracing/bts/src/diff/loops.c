@@ -269,7 +269,7 @@ void body_end(struct forest *f, struct body *b)
 		close_level(f, b);
 }
 
-/* Do not keep the memory of a long sequence, because thousands of bodies may be kept for reuse. */
+/* Free the array of a long sequence, because bts may keep thousands of unused sequences. */
 static void trim(struct seq *s)
 {
 	if (s->room <= ROOM_KEPT)

@@ -12,7 +12,7 @@
 
 /**
  * struct seq - a sequence of elements
- * @cut:	the end of the last chunk, as an index into @elems
+ * @cut:	the first @cut elements are NODE_CHUNKs (tree.h). The next chunk begins after them
  */
 struct seq {
 	uint32_t	*elems;
@@ -24,7 +24,7 @@ struct seq {
 /* The maximum number of forward jumps to store for an iteration. */
 #define ENTRIES_MAX	4
 
-/* The target of a forward jump, where a loop may begin. @header is the target's number. */
+/* The target of a forward jump. A loop may begin there. @header: the target's ID (forest.places) */
 struct entry {
 	struct place	place;
 	uint32_t	object;
@@ -33,7 +33,7 @@ struct entry {
 
 /**
  * struct level - a loop that is being executed or, at level 0, a function
- * @header:	the loop's first instruction, as a number from forest.places
+ * @header:	the ID that forest.places assigns to the loop's first instruction
  * @object:	the object of the first instruction
  * @addr:	the address of the first instruction
  * @low:	the lowest address in the first iteration

@@ -3,14 +3,13 @@
  * Find executed code that differs between two runs by chance (noise). Without --all, noise is not
  * compared:
  *
- *	interrupts, page faults	are left out; the parts of an interrupted straight run are joined
- *	the kernel		a system call counts as one branch
- *	lazy binding		at the first call of a library function, the dynamic linker looks up
- *				the function; the call is compared, but not the linker's branches
- *	some library functions	depend on addresses, the clock or other threads; see noise_of().
- *				Calls of these functions are compared, but not the branches
- *				inside. If a different result matters, it shows in the
- *				caller's branches
+ *	- Interrupts and page faults are left out. If they cut a straight run, the parts are joined.
+ *	- In the kernel, no branches are compared. A system call counts as one branch.
+ *	- When a program first calls a library function, the dynamic linker looks up the function.
+ *	  The call is compared, but the linker's branches are not.
+ *	- Some library functions depend on addresses, the clock or other threads (see noise_of()).
+ *	  The calls of these functions are compared, but the branches inside the functions are
+ *	  not. If a different result matters to the caller, the caller's branches differ, too.
  */
 #include <fnmatch.h>
 #include <string.h>
@@ -50,8 +49,8 @@ static const struct pattern patterns[] = {
 	{ "nptl_*", NOISE_WAITING }, { "thrd_*", NOISE_WAITING }, { "mtx_*", NOISE_WAITING },
 	{ "cnd_*", NOISE_WAITING },
 	/*
-	 * The branches of these two functions depend on the PID in the name of the stack's mapping,
-	 * or on whether the C library has already read a tunable.
+	 * These two functions set the name of a mapping. The name of a stack contains a PID, and
+	 * the first call in a process also reads a tunable. So the functions' branches may differ.
 	 */
 	{ "name_stack_maps", NOISE_WAITING }, { "set_vma_name", NOISE_WAITING },
 	{ "clock_*", NOISE_CLOCK }, { "gettimeofday", NOISE_CLOCK }, { "time", NOISE_CLOCK },

@@ -10,9 +10,9 @@
 #include "tree.h"
 
 enum {
-	NOISE_STRINGS = 1,	/* depends on the addresses of strings */
-	NOISE_ALLOCATOR,	/* depends on earlier allocations by all threads */
-	NOISE_WAITING,		/* depends on the order in which threads run */
+	NOISE_STRINGS = 1,	/* branches in string functions depend on the strings' addresses */
+	NOISE_ALLOCATOR,	/* branches in malloc() depend on what all threads have allocated */
+	NOISE_WAITING,		/* branches in thread functions depend on which thread runs first */
 	NOISE_CLOCK,
 	NOISE_KINDS
 };

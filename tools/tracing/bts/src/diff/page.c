@@ -17,9 +17,9 @@
 #include "lib/text.h"
 #include "page.h"
 
-/* The maximum number of code rows for each run at a difference. */
+/* The maximum number of code lines to show from each run for a difference. */
 #define SIDE_ROWS	300
-/* The maximum number of code rows at the beginning and at the end of a stretch (beside.h). */
+/* The maximum number of code lines at the beginning and at the end of a stretch (beside.h). */
 #define STRETCH_ROWS	60
 /* The maximum number of call levels that can be unfolded within a difference. */
 #define SIDE_DEPTH	3
@@ -150,7 +150,7 @@ static void put_table(struct page_task *t)
 	fputs("</table>\n", t->p->out);
 }
 
-/* If A and B executed the same straight run up to the difference, return it. Else return NULL. */
+/* Return the straight run that A and B both executed up to the difference, or NULL. */
 static const struct token *common_run(const struct page *p, const struct part *part,
 				      const struct difference *d)
 {
@@ -418,7 +418,7 @@ static void put_head(struct page_task *t, const struct part *part)
 	fputs("</s>", out);
 }
 
-/* Write the beginning of a pair. If the pair is nested too deeply, it cannot be folded. */
+/* Write the start of a call, loop or iteration. If it is nested too deeply, it cannot be folded. */
 static void put_enter(struct page_task *t, const struct part *part)
 {
 	const struct node *n = node_of(t->p->forest, part->nodes[0]);

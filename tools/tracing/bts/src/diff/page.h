@@ -29,7 +29,7 @@ struct page {
  * @file:	the file of the last row (initially the function's file), or NULL
  * @line:	the line of the last row, or 0
  * @mark:	the line to mark in @file, or 0
- * @listed:	@file cannot be read, so the last row is a list of line numbers that may still grow
+ * @listed:	@file cannot be read, so the last row lists line numbers. More numbers may be added
  * @blind:	how many instructions without a source line were executed after the last row; the
  *		first of these instructions is at @begin
  * @depth:	maximum number of call levels that can be unfolded

@@ -33,7 +33,7 @@ static bool has_room(struct page *p)
 	return p->left;
 }
 
-/* End a row that contains a list of lines or a number of instructions. */
+/* End a list of line numbers. Add a row for instructions without a source line, if necessary. */
 static void end_row(struct rows *r)
 {
 	FILE *out = r->page->out;
@@ -52,7 +52,7 @@ static void end_row(struct rows *r)
 	r->blind = 0;
 }
 
-/* Write the file's name before its rows, unless the last row belongs to the same file. */
+/* Write the name of @file before a row, unless the previous row is also from @file. */
 static void put_file(struct rows *r, const char *file)
 {
 	if (r->file && !strcmp(r->file, file))

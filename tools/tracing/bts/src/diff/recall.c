@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Remember the branches of whole calls.
+ * Remember calls, each with all its branches up to the return.
  *
- * Most calls take the same branches as an earlier call. So bts tries to recall a call: it does not
- * process the call's branches, but compares them with the branches of remembered calls by the same
- * call instruction. If the call takes all branches of a remembered call and then returns to its own
- * caller, bts uses the remembered call's tree again. Otherwise, grow.c processes each branch.
+ * Most calls take the same branches as an earlier call, so bts remembers calls. To recall a call
+ * means to compare its branches with the remembered calls from the same call instruction. If the
+ * new call takes all branches of a remembered call and then returns to its own caller, bts uses the
+ * remembered call's tree again. Otherwise, grow.c processes each branch of the new call.
  *
  * For each call instruction, the remembered calls are stored as a tree of states. A state stands
- * for a branch, and its children stand for the branches that have followed this branch. If most
- * calls by an instruction differ from all remembered calls, its next REST calls are not compared.
+ * for a branch, and its children stand for the branches that have followed this branch. Calls that
+ * begin with the same branches share the states of these branches.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +22,12 @@
 #define SITE_STATES_MAX	2048
 /* The maximum number of children of a state. */
 #define CHILDREN_MAX	8
-/* If more than half of TRIES comparisons fail, the next REST calls are not compared. */
+/* If most of TRIES calls match no remembered call, skip the comparison for the next REST calls. */
 #define TRIES		64
 #define REST		4096
 
 /**
- * struct state - a branch of one or several remembered calls, in the tree of states
+ * struct state - a node in the tree of states; each node stands for a branch
  * @child:	the first child, or 0
  * @sibling:	the next child of the same parent, or 0
  * @result:	if the branch ends a remembered call, 1 + index of the call's result; otherwise 0
@@ -42,7 +42,7 @@ struct state {
 /**
  * struct site - a call instruction
  * @root:	the state before the first branch
- * @states:	number of states for this call instruction
+ * @states:	number of states below @root in this call instruction's tree of states
  * @rest:	how many of the next calls will not be compared
  */
 struct site {

@@ -25,7 +25,7 @@
  * @base:	number of branches that were logged before the first branch in @log
  * @broken:	value of @nr_log at the last recall_break(); calls begun earlier are not remembered
  * @site:	1 + the index of the call's struct site; 0 if no call is being recalled
- * @state:	the state that stands for the call's latest branch
+ * @state:	the call's latest branch, as an index into memory.states (recall.c)
  * @ret:	the return address
  * @begin:	value of @nr_log when the call began
  * @steps:	the @nr steps of the call so far, with room for @steps_room steps
@@ -47,7 +47,7 @@ struct recall {
 
 /**
  * struct pending - a call that has not returned; stored in the struct body of its caller
- * @token:	the call, or NONE
+ * @token:	the token (tree.h) of the call instruction; NONE if no call is pending
  * @begin:	index of the call's first branch in the log
  * @ret:	the return address
  * @node:	the last node that was added to the caller's body; valid if @nodes is not 0
@@ -93,13 +93,13 @@ void recall_learn(struct forest *f, struct recall *r, const struct pending *p);
 /* Begin to recall @call. Return false if @call is not compared with remembered calls. */
 bool recall_begin(struct forest *f, struct recall *r, struct step *call);
 /*
- * If a remembered call continues with the branch of @s, log the branch and return true. If the
- * branch ends the call, also set *@done to the call's result.
+ * @s is the new call's next branch. If a remembered call begins with the same branches, log this
+ * branch and return true. If the branch ends the call, also set *@done to the call's result.
  */
 bool recall_step(struct forest *f, struct recall *r, struct step *s,
 		 const struct recalled **done);
 
-/* Stop recalling the call, and remove its branches from the log. */
+/* Stop comparing the call with remembered calls. Remove the call's branches from the log. */
 void recall_fail(struct recall *r);
 void recall_free(struct recall *r);
 

@@ -224,8 +224,8 @@ char *noise_text(const struct comparison *c)
 			     text_commas(a->resolved), text_commas(b->resolved));
 	for (unsigned int i = 1; i < NOISE_KINDS; i++)
 		if (!c->forest.all && (a->noise[i] || b->noise[i]))
-			bytes_format(&text, "not compared: the branches in %s (A) and %s (B) "
-				     "calls of %s\n", text_commas(a->noise[i]),
+			bytes_format(&text, "not compared: the branches inside calls (%s in A, "
+				     "%s in B) to %s\n", text_commas(a->noise[i]),
 				     text_commas(b->noise[i]), noise_names[i]);
 	bytes_add8(&text, 0);
 	return text.data;

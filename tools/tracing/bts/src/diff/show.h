@@ -10,7 +10,7 @@
 #include "compare.h"
 
 /**
- * struct route - writes the names of the functions on a call path, outermost first
+ * struct route - a call path that is being written as function names, outermost first
  * @json:	write the names as elements of a JSON array; otherwise, write " > " between names
  * @begun:	at least one name has been written
  */
@@ -20,7 +20,7 @@ struct route {
 	bool	begun;
 };
 
-/* route.c: write the names of the inlined functions around the call to @fn, then @fn's name. */
+/* route.c: write the names of @fn and of the inlined functions that contain the call to @fn. */
 void route_function(struct route *r, const struct function *fn);
 /* route.c: if f->inlines is set, write the names of the functions inlined at @place. */
 void route_place(struct route *r, const struct forest *f, const struct place *place);
@@ -37,7 +37,7 @@ char *task_notes(const struct comparison *c, const struct compared *task);
 char *noise_text(const struct comparison *c);
 /* Write "sort.c:123", or "" if the line is unknown. */
 void line_text(char *buffer, size_t size, const struct place *place);
-/* Write "main+0x12 (sort.c:123)", or "the end" if neither run takes a further branch. */
+/* Write "main+0x12 (sort.c:123)", or "the end" if place->sym is NULL. */
 void place_with_line(char *buffer, size_t size, const struct place *place);
 /* Write what a run does at the difference, such as "jumps to main+0x12 (main.c:4)". */
 void way_text(char *buffer, size_t size, const struct comparison *c,

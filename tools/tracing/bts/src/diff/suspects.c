@@ -22,7 +22,7 @@
 #include "suspects.h"
 #include "show.h"
 
-/* The run that is being read. @nr: the run's number, from 1. @ways: number of outcomes so far. */
+/* The run that is being read. @nr: its number, from 1. @ways: number of outcomes found so far. */
 struct reading {
 	struct suspects	*all;
 	const struct pipe *pipe;
@@ -133,7 +133,7 @@ static int branch(void *ctx, struct task *task, struct step *s, uint64_t ts)
 
 	(void)task;
 	(void)ts;
-	/* Ignore a step that this run repeats: each outcome is counted only once per run. */
+	/* If this run repeats the step, the outcomes of the step's branches are already counted. */
 	if (s->priv)
 		return 0;
 	s->priv = r;

@@ -15,10 +15,10 @@
  * @to:		the instruction that was executed after the branch
  * @straight:	the branch was not taken
  * @runtime:	the branch is in the C library, the C++ library or the dynamic linker
- * @runs:	how many passed runs and how many failed runs have this outcome
- * @first:	position among the outcomes of the first failed run in which this outcome occurs
+ * @runs:	number of passed runs and number of failed runs that contain this outcome
+ * @first:	position of this outcome (1, 2, ...) in the first failed run that contains it
  * @score:	the Ochiai score, between 0 and 1
- * @last:	the number of the last run that was counted for this outcome
+ * @last:	the number of the latest run that was counted in @runs
  */
 struct suspect {
 	struct place	from;
@@ -37,7 +37,7 @@ struct suspect {
  * @paths:	the trace files of passed runs, and those of failed runs
  * @pipes:	the @nr_pipes open traces; @forest and @list refer to functions of these traces
  * @closed:	the combined status of the traces that are already closed
- * @list:	outcomes, indexed by their number in @forest
+ * @list:	outcomes of branches, indexed by the IDs that forest.places assigns to them
  * @placed:	number of outcomes in @list whose places are known
  * @ranked:	outcomes that occur in a failed run, but not in every run; highest score first;
  *		among equal scores, those with @runtime set are last

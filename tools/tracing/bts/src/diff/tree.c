@@ -2,8 +2,8 @@
 /*
  * Build call trees in which equal subtrees are stored once (hash-consing).
  *
- * Shared subtrees save memory, and allow a comparison of two runs to skip equal nodes. Subtrees
- * are equal if their first straight runs and all their branches are equal. Therefore, equal
+ * Shared subtrees save memory, and allow a comparison of two runs to skip equal nodes. Two subtrees
+ * are equal if they begin at the same instruction and take the same branches. Therefore, equal
  * subtrees execute the same instructions.
  */
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static uint32_t object_number(struct forest *f, struct object *o)
 	return i + 1;
 }
 
-/* Return a unique number for a pair of places. @from and @to are object numbers; @to may be 0. */
+/* Return a unique number for two addresses: @from_addr in object @from, @to_addr in object @to. */
 static uint32_t place_number(struct forest *f, uint32_t from, uint64_t from_addr, uint32_t to,
 			     uint64_t to_addr)
 {
@@ -67,7 +67,7 @@ uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr)
 	return place_number(f, object, addr, object, UINT64_MAX);
 }
 
-/* Report whether equal branches must have equal targets. Returns may go to different callers. */
+/* Report whether s->to matters when branches are compared. */
 static bool has_target(const struct step *s)
 {
 	if (s->kind == BRANCH_RET || s->kind == BRANCH_IRET)

@@ -2,14 +2,14 @@
 /*
  * Build the call trees of several runs. Equal subtrees are stored once.
  *
- * An element of a sequence is the number of a token or, if NODE_BIT is set, the number of a node. A
- * token is a straight run (consecutive instructions) and the branch at its end. Types of nodes:
+ * A token is a straight run (consecutive instructions) and the branch at its end. A node contains
+ * elements. An element is a token's number or, if NODE_BIT is set, a node's number. Types of nodes:
  *
- *	TASK	the outermost calls of a task
- *	CALL	the branches, calls and loops of a function
- *	LOOP	the iterations of a loop, without the first and the last one
- *	ITER	an iteration; its last branch leads back to the start of the loop
- *	RUN	an iteration, and its number of repetitions
+ *	TASK	a task: its outermost calls
+ *	CALL	a call of a function: the branches, calls and loops in this call
+ *	LOOP	a loop: its iterations, without the first and the last iteration
+ *	ITER	an iteration of a loop. Its last branch leads back to the start of the loop
+ *	RUN	equal iterations in succession, stored as one ITER and the number of iterations
  *	CHUNK	a part of a long sequence. The elements determine where the sequence is cut, so
  *		equal parts of two sequences become equal chunks, even at different positions
  *
@@ -29,11 +29,11 @@ struct inlined;
 #define NONE		0xffffffffU
 
 /**
- * struct token - a straight run and the branch at its end
+ * struct token - a straight run (instructions without a taken branch) and the branch at its end
  * @same:	a number that is the same for equal branches, even if the straight runs before the
  *		branches differ
- * @header:	for a backward jump within a function, the target's number; for other branches, 0
- * @entry:	for a forward jump that may enter a loop, the target's number; for other branches, 0
+ * @header:	for a backward jump within a function, the ID of @to in forest.places; otherwise 0
+ * @entry:	for a forward jump that may enter a loop, the ID of @to in forest.places; else 0
  * @objects:	for each of @start, @from and @to, 1 + the index of its object in forest.objects
  * @insns:	number of instructions in the straight run, including the branch
  * @site:	for a call, 1 + the index of its struct site (recall.c); 0 if there is none
@@ -69,10 +69,10 @@ enum node_type {
  * @nr:		number of the node's elements
  * @insns:	executed instructions
  * @branches:	taken branches
- * @key:	NODE_CALL: index of the function; NODE_LOOP and NODE_ITER: number of the loop's
- *		first instruction; NODE_RUN: number of the repeated NODE_ITER
- * @calls:	number of calls in the subtree for which is_counted() is true, at most UINT32_MAX;
- *		the subtree of a NODE_CALL includes this call itself
+ * @key:	for NODE_CALL, the index of the function; for NODE_LOOP and NODE_ITER, the ID of the
+ *		loop's first instruction; for NODE_RUN, the NODE_ITER that is repeated
+ * @calls:	number of counted calls (is_counted()) in the subtree, at most UINT32_MAX. If the
+ *		node is a counted NODE_CALL, the number includes the node's own call
  */
 struct node {
 	uint64_t	hash;
@@ -88,11 +88,11 @@ struct node {
 /**
  * struct function - a function, or code without a symbol
  * @within:	with --inline, the inlined function that calls this function, or NULL
- * @base:	the index of the struct function for the same function with @within set to NULL
- * @noise:	if branches in calls of the function are not compared, the reason (NOISE_*); else 0
+ * @base:	the index of the struct function that has the same @sym, but no @within
+ * @noise:	why branches inside the function are not compared (NOISE_*); 0 if they are compared
  * @stub:	a stub in the PLT, which is not compared
  * @runtime:	part of the C library, the C++ library or the dynamic linker
- * @syscall:	the kernel's function for a system call
+ * @syscall:	the function handles a system call in the kernel, such as __x64_sys_read()
  */
 struct function {
 	struct sym	*sym;
@@ -112,13 +112,13 @@ struct memory;
 /**
  * struct forest - the nodes of all runs
  * @slots:	a hash table; an entry is 1 + the index of a node in @nodes, or 0
- * @recent:	a cache of nodes, indexed by a hash of a few elements; useful because most calls
- *		repeat a recent call
- * @places:	maps branches and places to numbers
+ * @recent:	a cache of nodes for forest_node(), because new nodes are often equal to recent
+ *		nodes. recent_slot() computes the index
+ * @places:	maps branches and places to IDs
  * @steps:	maps each step to the number of the step's token
- * @names:	maps each function to its number
+ * @names:	maps each function to 1 + its index in @functions
  * @objects:	names of objects
- * @entries:	flags, indexed by a place's number: set if a forward jump leads to the place
+ * @entries:	flags, indexed by a place's ID: set if a forward jump leads to the place
  * @memory:	the calls that recall.c remembers, or NULL
  * @all:	compare everything
  * @kernel:	compare only the branches in the kernel, except those in interrupts
@@ -159,7 +159,7 @@ static inline bool is_counted(const struct forest *f, uint32_t function)
 	return f->all || !f->functions[function].sym->object->kernel;
 }
 
-/* Report whether a forward jump leads to a loop's first instruction, whose number is @header. */
+/* Report whether a forward jump leads to a loop's first instruction, whose ID is @header. */
 static inline bool is_entered(const struct forest *f, uint32_t header)
 {
 	return header < f->nr_entries && f->entries[header];
@@ -197,7 +197,7 @@ static inline uint32_t elem_key(const struct forest *f, uint32_t elem)
 /* Return the token of a step whose straight run begins at @start and has @insns instructions. */
 uint32_t forest_token(struct forest *f, const struct step *s, const struct place *start,
 		      uint32_t insns);
-/* The conditional branch at @addr was not taken. Return a unique number for this outcome. */
+/* Return a unique ID for the outcome that the conditional branch at @addr is not taken. */
 uint32_t forest_place(struct forest *f, uint32_t object, uint64_t addr);
 /*
  * Return the index of a function. If the code has no symbol, @addr is the entry point; otherwise,

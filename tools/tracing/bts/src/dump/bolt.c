@@ -72,7 +72,7 @@ static int by_linked(const void *left, const void *right)
 	return order ? order : (a > b) - (a < b);
 }
 
-/* For each name, number the local functions with this name 1, 2, 3 ... Other functions get 0. */
+/* Local functions with the same name get the numbers 1, 2, 3 ... Other functions get 0. */
 static unsigned int *local_numbers(const struct object *o)
 {
 	const struct sym **list = mem_alloc(o->nr_syms * sizeof(*list));

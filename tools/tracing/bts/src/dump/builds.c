@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For each file, remember the build whose branches were added to the sums. Branches of another
- * build of the file must not be added, because their addresses belong to different code.
+ * If bts dump adds up the counts of several traces, remember the build of each file. Traces with
+ * different builds of a file cannot be added up, because the same address then has different code.
  *
- * A file is identified by the name in --dso, because the file's path may differ between traces.
- * Without --dso, the path identifies the file. A build is identified by its build ID or, without a
- * build ID, by the size of the file. The kernel's build is identified by the path of the vmlinux.
- * The path is sufficient, because the build ID of the vmlinux has already been compared with the
- * build ID of each trace's kernel.
+ * With --dso, the name in this option identifies the file, because the file's path may differ
+ * between traces. Without --dso, the path identifies the file. A build is identified by its build
+ * ID or, without a build ID, by the size of the file. The kernel's build is identified by the path
+ * of the vmlinux. The path is sufficient, because the build ID of the vmlinux has already been
+ * compared with the build ID of each trace's kernel.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -103,7 +103,7 @@ static int by_object(const struct object *a, const struct object *b)
 
 /*
  * Sort by object, address and name, so that the output depends only on the trace. If two functions
- * are equal in all three, sort by pointer, so that their lines do not mix. A caller may be NULL.
+ * are equal in all three, sort by pointer, so that their lines do not mix. @a or @b may be NULL.
  */
 static int by_function(const struct sym *a, const struct sym *b)
 {
@@ -126,7 +126,7 @@ static int by_line(const void *left, const void *right)
 	if (!order && l->key.b != r->key.b)
 		order = strcmp(l->key.b, r->key.b);
 	order = order ? order : by_number(l->key.a_addr, r->key.a_addr);
-	/* Keys are pointers: if a file's name is stored twice, its lines have two sums each. */
+	/* A line has two entries if its file's name is stored twice. Sort the entries by counts. */
 	order = order ? order : by_number(l->insns, r->insns);
 	return order ? order : by_number(l->branches, r->branches);
 }

@@ -6,9 +6,9 @@
  * caller. Boxes that stand on the same box are sorted by name, from left to right.
  *
  * A tooltip shows the name and the count of a box. If a box is too narrow or too far up, this box
- * and all boxes above it are left out. The picture's last line shows how often this happened. The
- * script in the picture handles clicks. A browser runs the script only if the user opens the
- * picture itself, not a page that contains the picture.
+ * and all boxes above it are left out. The picture's last line counts the boxes that are too narrow
+ * or too far up, but not the boxes above them. The script in the picture handles clicks. A browser
+ * runs the script only if the user opens the picture itself, not a page that contains the picture.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -42,7 +42,7 @@ static const char flame_script[] =
 "		b.name.length > letters ? b.name.slice(0, letters - 2) + '..' : b.name;\n"
 "}\n"
 "\n"
-"/* Give the box `to` the graph's whole width. Show its callers below it, in pale colours. */\n"
+"/* Make one box as wide as the graph. Below this box, show its callers in pale colours. */\n"
 "function zoom(to) {\n"
 "	const end = to.x + to.w, scale = WIDTH / to.w;\n"
 "	for (const b of boxes) {\n"

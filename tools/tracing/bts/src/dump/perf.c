@@ -6,7 +6,7 @@
  *
  *	header, one attribute
  *	AUXTRACE_INFO		the PMU is intel_bts, and times are in nanoseconds
- *	COMM, MMAP2, LOST	names and files, each before its first branch, and losses
+ *	COMM, MMAP2, LOST	names of tasks, mapped files, and losses
  *	AUXTRACE		branches of one task: from, to, flags
  *
  * The address at which a program or library is mapped is computed from any branch in its code: the
@@ -132,7 +132,7 @@ struct perf_process {
  * @began:	the time of the first branch in @chunk
  * @nr_chunk:	the number of branches in @chunk
  * @nr_tasks:	the number of tasks whose names have been written
- * @processes:	keyed by the PID of a process; entry->calls is 1 + its index in @process
+ * @processes:	a table that maps the PID of a process to 1 + the process's index in @process
  * @generation:	how often a new mapping has covered an older mapping, at least in part
  */
 struct perf_dump {
@@ -314,7 +314,7 @@ static void describe(struct perf_dump *p, struct task *t, uint64_t ts, uint64_t 
 	put_map(p, t, ts, o, &map);
 }
 
-/* Return the value that step.priv gets when the step's mappings are written for @t's process. */
+/* If step.priv equals the returned value, the step needs no new mapping records for task @t. */
 static uintptr_t described(const struct perf_dump *p, const struct task *t)
 {
 	return (uint64_t)p->generation << 32 | ((uint32_t)t->tgid + 1);
@@ -340,7 +340,6 @@ static int branch(void *ctx, struct task *t, struct step *s, uint64_t ts)
 	};
 	if (!comm_known(t))
 		put_comm(p, t, ts);
-	/* Write the mappings of r.from and r.to, unless s->priv shows that perf knows them. */
 	if ((uintptr_t)s->priv != described(p, t)) {
 		describe(p, t, ts, r.from, &s->at_from);
 		describe(p, t, ts, r.to, &s->at_to);

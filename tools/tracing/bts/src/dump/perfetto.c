@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write calls over time in Perfetto's own format. The file is a sequence of packets, each of which
- * is a protobuf message (protos/perfetto/trace/trace_packet.proto in Perfetto's source).
+ * Write a timeline of the calls, in Perfetto's own format. The file is a sequence of packets. Each
+ * packet is a protobuf message (protos/perfetto/trace/trace_packet.proto in Perfetto's source).
  * ui.perfetto.dev and trace_processor read this format faster than JSON, and the file is less than
  * half as large.
  *
@@ -133,7 +133,7 @@ static void intern(struct message *interned, unsigned int field, uint64_t number
 	put_message(interned, field, &name);
 }
 
-/* Return *@kept, @name's number. If *@kept is NULL, first set it and add @name to @interned. */
+/* If @name has no number in *@kept, store one and add @name to @interned. Return the number. */
 static uint64_t name_number(struct perfetto *p, void **kept, const char *name, unsigned int field,
 			    struct message *interned)
 {

@@ -36,7 +36,7 @@
  * @object:	the object that describes the profiled file in the current trace
  * @runs:	counts of straight runs of instructions, by first and last instruction
  * @branches:	counts of branches, by start and target address
- * @last:	the last executed instruction of the current step
+ * @last:	the address of the last instruction in the straight run that fold() adds to @runs
  * @failed:	the current trace cannot be added, and a message was printed
  */
 struct profile {
@@ -66,7 +66,7 @@ static void set_segments(struct profile *p)
 	p->nr_segments = o->nr_segments;
 }
 
-/* Report whether the addresses in p->object can be added to the sums. If not, print a message. */
+/* Report whether the current trace can be added to the profile. If not, print a message. */
 static bool usable(struct profile *p)
 {
 	const struct object *o = p->object;
@@ -190,7 +190,7 @@ static void print_all(const struct profile *p, const struct tally *t, print_fn p
 	free(list);
 }
 
-/* Print the number of branches from the profiled file to itself. Then print these branches. */
+/* Print how many branches start and end in the profiled file. Then print these branches. */
 static void print_branches(const struct profile *p, print_fn print)
 {
 	size_t outside = 0;
@@ -266,7 +266,7 @@ static void print_branch_offset(const struct profile *p, uint64_t from, uint64_t
 	print_branch(p, offset_of(p, from), offset_of(p, to), count);
 }
 
-/* After the straight runs, print 0: the size of the section of single addresses, which is empty. */
+/* The 0 after the straight runs means that no counts of single addresses follow. */
 void dump_autofdo_end(struct dump *d)
 {
 	struct profile *p = d->sums;

@@ -28,7 +28,7 @@ struct stacks_node {
 	uint64_t		total;
 };
 
-/* Run the pipe, and add a child to @root for each task name. Return the result of pipe_run(). */
+/* Read the trace with pipe_run(), and build the tree below @root. Return pipe_run()'s result. */
 int stacks_read(struct dump *d, struct stacks_node *root);
 void stacks_free(struct stacks_node *root);
 

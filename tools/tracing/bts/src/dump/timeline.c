@@ -15,9 +15,9 @@
 
 /*
  * The clock of a task
- * @now: the next unused time
+ * @now: the earliest time that the task's next call, return or mark can have
  * @insns: number of instructions that the task had executed when @now was computed
- * @stack: the number of the stack that was last passed to timeline.stack()
+ * @stack: the ID (stack.id) of the stack for which timeline.stack() was last called
  */
 struct clock {
 	uint64_t	now;
@@ -32,7 +32,7 @@ static struct clock *clock_of(struct calls *c)
 	return c->node;
 }
 
-/* Return the next unused time, and advance the clock by one nanosecond. */
+/* Return the current time of the task's clock. Then advance the clock by one nanosecond. */
 static uint64_t tick(struct calls *c)
 {
 	struct clock *k = clock_of(c);
@@ -65,7 +65,7 @@ static void leave(struct calls *c, struct frame *f)
 	tl->leave(tl, c, f, since(tl, tick(c)));
 }
 
-/* If a frame moves to another stack, draw a call on both stacks, with separate counts. */
+/* Before a frame moves to another stack, draw its call on the old stack, and reset its counts. */
 static void detach(struct calls *c, struct frame *f)
 {
 	leave(c, f);

@@ -17,10 +17,10 @@
  * @begin:	time of the first branch in nanoseconds; the callbacks' times are relative to @begin
  * @enter:	called when a call begins, with the time in f->ts; may be NULL
  * @leave:	called when a call ends
- * @mark:	called when the stack is guessed, and for each row of a task, except ROW_MAP
+ * @mark:	called for each row of a task except ROW_MAP, and when flow/calls.c guesses a stack
  * @stack:	called when a task continues on a new stack
  * @task:	called for each task after the trace was read
- * @ctx:	data of the format
+ * @ctx:	a pointer that only the callbacks use
  */
 struct timeline {
 	struct dump	*dump;
@@ -40,7 +40,7 @@ struct timeline {
  * Each stack of a task has its own track, because calls in a track must be nested. A track's ID is
  * the PID, plus 2^22 times the number of the stack (from 0). PIDs are less than 2^22, so the IDs of
  * the first 1,024 stacks are less than 2^32, and ui.perfetto.dev accepts them as thread IDs. An
- * idle task has PID 0 and only one stack, so its track's ID is 2^22 times the number of its CPU.
+ * idle task has PID 0 and one stack. In its track ID, the CPU's number replaces the stack's number.
  */
 static inline uint64_t timeline_first_track(const struct task *t)
 {

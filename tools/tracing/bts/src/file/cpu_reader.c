@@ -2,11 +2,11 @@
 /*
  * Decode each CPU's ring-buffer pages into batches, in a separate thread for each CPU.
  *
- * Consecutive branches of one task form a batch. A bts_branch entry contains one branch, and a
- * bts_pack entry contains many branches. Any other entry ends the batch and becomes a batch of its
- * own. The header of a page reports whether entries before the page were overwritten. The sequence
- * number of a pack is the number of branches before the pack. From the headers and sequence
- * numbers, the reader detects missing branches, and inserts a batch that reports the loss.
+ * In this file, consecutive branches of one task form a batch (struct batch). A bts_branch entry
+ * contains one branch, and a bts_pack entry contains many branches. Any other entry ends the batch
+ * and becomes a batch of its own. The header of a page reports whether entries before the page were
+ * overwritten. The sequence number of a pack is the number of branches before the pack. If a header
+ * or a sequence number shows a loss, the reader inserts a batch that reports the loss.
  *
  * If a page ends before the wanted time range, the reader uses only the page's mapping rows. The
  * reader stops after several consecutive pages that begin after the range. One such page is not
@@ -477,7 +477,7 @@ static const uint8_t *next_page(struct decode *d)
 	if (pages->lost)
 		missing(d, 0, LOSS_DAMAGED);
 	pages->lost = false;
-	/* The unreadable pages may contain entries in the time range, so report the loss there. */
+	/* The skipped pages may be in the time range. Move the loss there, so that bts shows it. */
 	if (!p && d->missing && d->ts < d->r->dat->time_from)
 		d->ts = d->r->dat->time_from;
 	return p;

@@ -19,8 +19,8 @@ struct dat_text {
 };
 
 /*
- * The pages of one CPU in one instance. The name of the top-level instance is "". If the file has
- * an index, @times contains the time and flags (DAT_INDEX_*) of each of the @nr_times chunks.
+ * The pages of one CPU in one instance. The top-level instance is "". A chunk is a group of pages
+ * compressed together. If there is an index, @times has each chunk's time and flags (DAT_INDEX_*).
  */
 struct dat_cpu {
 	int		cpu;
@@ -33,7 +33,7 @@ struct dat_cpu {
 	uint32_t	nr_times;
 };
 
-/* Report whether the pages are from DAT_MAPS, a flight recorder's instance for mappings. */
+/* Report whether the pages are from the instance DAT_MAPS, which contains only mappings. */
 bool dat_cpu_is_maps(const struct dat_cpu *cpu);
 
 struct dat {

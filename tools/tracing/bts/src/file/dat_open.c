@@ -6,11 +6,11 @@
  *	sections: formats of events | kallsyms | command lines | options
  *	data:     CPU 0: page page page ...  CPU 1: page page ...
  *
- * This reader does not use the library libtracecmd. That library
- *	- decompresses the whole file into a temporary file before it returns the first page;
- *	- cannot read a truncated file, because the options at its end are missing;
- *	- reads beyond the end of its buffers if a file is damaged;
- *	- allows only one thread per handle, but bts reads each CPU in a separate thread.
+ * This reader does not use the library libtracecmd, for these reasons:
+ *	- libtracecmd decompresses the whole file into a temporary file before it returns a page.
+ *	- libtracecmd cannot read a truncated file, because the options at its end are missing.
+ *	- If a file is damaged, libtracecmd reads beyond the end of its own buffers.
+ *	- libtracecmd allows one thread per handle, but bts reads each CPU in a separate thread.
  *
  * This reader reads the sections in file order, and checks every number before use. The reader
  * reports the first damaged part and its offset, and still uses the intact parts of the file. The

@@ -42,7 +42,7 @@ void dat_option(struct dat *dat, unsigned int id, struct dat_bytes *b);
 void dat_text(struct dat_text *text, struct dat_bytes *b, uint64_t size);
 struct dat_cpu *dat_add_cpu(struct dat *dat, int cpu);
 
-/* dat_index.c: copy the times of the chunks from the index to dat->cpus. */
+/* dat_index.c: if the file has an index (DAT_SECTION_INDEX), set dat_cpu.times of each CPU. */
 void dat_index(struct dat *dat);
 
 /*

@@ -59,7 +59,7 @@ bool layout_find(struct layout *l, const struct formats *formats, struct dat *da
 				 "no branches: the recorded kernel has no bts tracer");
 	if (!layout_branch(l, branch))
 		return error_set(e, EOPNOTSUPP, "read", dat->path,
-				 "the format of bts_branch is unknown; a newer bts may read it");
+				 "the event bts_branch has an unknown format; try a newer bts");
 	l->branch_id = branch->id;
 	l->lost = format_named(formats, "bts_lost");
 	l->lost_id = format_id(formats, "bts_lost");

@@ -36,7 +36,7 @@ struct layout {
 	const struct format_field *pack_seq;
 	const struct format_field *pack_nr;
 	const struct format_field *pack_from;
-	/* NULL if the tracer is older than this field. Then, the format is BTS_PACK_FORMAT. */
+	/* NULL if the trace is from an old tracer, which used only the format BTS_PACK_FORMAT. */
 	const struct format_field *pack_format;
 	const struct format_field *pack_code;
 };

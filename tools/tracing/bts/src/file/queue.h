@@ -39,7 +39,7 @@ enum batch_type {
  * @count:	the number of lost branches; 0 if unknown
  * @id:		the ID of the row's event
  * @size:	the size of @entry
- * @entry:	the bytes of the row
+ * @entry:	a copy of the ring buffer's entry for the row
  */
 struct batch {
 	enum batch_type	type;
@@ -61,9 +61,9 @@ struct batch {
 
 /*
  * The queues of all CPUs together have room for QUEUE_ALL batches, but each queue has room for at
- * least QUEUE_MIN batches. QUEUE_ALL batches are larger than a core's cache, on purpose. If the
- * batches fit into the cache, a reader thread writes to cache lines that the pipeline's core still
- * holds. Writing to memory is faster.
+ * least QUEUE_MIN batches. QUEUE_ALL is so large that all batches together do not fit into a core's
+ * cache. If they fitted, a reader thread would write to cache lines that the pipeline's core still
+ * holds, which is slower than writing to memory.
  */
 #define QUEUE_ALL	256
 #define QUEUE_MIN	16
@@ -92,7 +92,7 @@ struct queue {
 void queue_init(struct queue *q, size_t nr_queues);
 void queue_free(struct queue *q);
 
-/* The reader thread reserves a batch (NULL if the pipeline has stopped), fills and commits it. */
+/* The reader thread reserves an empty batch, fills the batch, and then commits it. */
 struct batch *queue_reserve(struct queue *q);
 void queue_commit(struct queue *q);
 /* The reader thread announces that no more batches follow. */

@@ -3,9 +3,9 @@
  * Count the calls for each pair of caller and callee, and sum up the cost of these calls.
  *
  * When a frame ends, count its call, instructions and branches. If a function calls itself, count
- * instructions and branches only when its outermost frame ends. Then, no other live frame of the
- * function is on the stack. To detect this, count each function's live frames on each stack of a
- * task. The table of a task's counts is kept small, because a trace may have thousands of tasks.
+ * instructions and branches only when its outermost frame ends. To recognize the outermost frame,
+ * count each function's live frames on each stack of a task. The table of a task's counts is kept
+ * small, because a trace may have thousands of tasks.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -4,20 +4,21 @@
  * call, or after a stack switch:
  *
  *	longjmp()	leads to the return address of a setjmp() call, in the frame that called
- *			setjmp(). If several live frames have made this call, guess the innermost
- *			one to which no longjmp() has led yet. (Error handlers are nested, so each
- *			longjmp() leads further out.) If such frames are on several stacks, guess
- *			the current stack. But if the frame there is also the caller of longjmp(),
- *			guess another stack, because coroutines may switch stacks with longjmp()
- *	exception	leads to a landing pad. The table of call sites (lsda.c) shows which calls
- *			have this pad. Choose the innermost frame that is in such a call
- *	stack switch	leads to a return address on a stack that the task has left. If several
- *			stacks contain this address, guess the stack on which a return to it
- *			would end the fewest frames. If stacks tie, guess the one that the task
- *			left longest ago, because schedulers are often fair. If a later ret
- *			disproves the guess, correct() replaces the wrongly removed frames. A new
- *			stack begins if a function that switches stacks (roles.c) branches to a
- *			place where no frame continues, or if a ret leads to the start of a function
+ *			setjmp(). If several frames have called setjmp() with this return address,
+ *			guess the innermost frame that no longjmp() has reached yet. (Error handlers
+ *			are nested, so each longjmp() leads further out.) If these frames are on
+ *			several stacks, guess the current stack. But if the guessed frame is the
+ *			caller of longjmp(), the caller probably switches to another coroutine, so
+ *			guess another stack.
+ *	An exception	leads to a landing pad. The table of call sites (lsda.c) shows which calls
+ *			have this pad. Choose the innermost frame that is in such a call.
+ *	A stack switch	leads to a return address on a stack that the task has left. If several
+ *			stacks contain this address, guess the stack on which this address is
+ *			nearest to the innermost frame. If several stacks tie, guess the stack that
+ *			the task left longest ago, because schedulers are often fair. If a later ret
+ *			disproves the guess, correct() replaces the wrongly removed frames. If a
+ *			function that switches stacks (roles.c) branches to no known frame, a new
+ *			stack begins. A new stack also begins if a ret leads to a function's start.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@
 #include "symbols/roles.h"
 #include "frames.h"
 
-/* A stack switch usually leads to an inner frame. Search only the SEARCH_MAX innermost frames. */
+/* Search only the SEARCH_MAX innermost frames of a stack, because most switches lead to these. */
 #define SEARCH_MAX	256
 
 static bool alive(const struct frame *frames, uint32_t depth, const struct point *p)
@@ -46,7 +47,7 @@ void note_point(struct calls *c)
 		.addr = now->frames[now->depth - 1].ret, .index = now->depth - 2,
 		.serial = now->frames[now->depth - 2].serial,
 	};
-	/* Ended frames may have higher indexes, so remove their points to keep the array sorted. */
+	/* Drop points (setjmp() calls) of ended frames, so that all points stay sorted by index. */
 	while (now->nr_points && !alive(now->frames, now->depth, &now->points[now->nr_points - 1]))
 		now->nr_points--;
 	for (uint32_t i = now->nr_points; i && now->points[i - 1].index == p.index; i--)
@@ -148,10 +149,10 @@ static int64_t distance(const struct stack *other, uint64_t to)
 }
 
 /*
- * Several stacks contained the same return address, so the current stack was guessed. Now a ret
- * shows that the guess was wrong: the task is on stack @index, and the @way innermost frames of
- * that stack have ended. But the guess has removed frames of the current stack. To replace the
- * removed frames, move the @way frames to the current stack.
+ * Several stacks contained the same return address, and bts guessed the current stack. Now a ret
+ * shows that the task is really on stack @index, and has left the innermost frames there (@way is
+ * their number). But bts has removed similar frames from the current stack by mistake. To restore
+ * the current stack, move the @way frames from stack @index to the current stack.
  */
 static void correct(struct calls *c, uint32_t index, uint32_t way)
 {
@@ -160,7 +161,7 @@ static void correct(struct calls *c, uint32_t index, uint32_t way)
 
 	if (!c->now.doubtful || calls_real(c)->sym != right->frames[depth - 1].sym)
 		return;
-	/* First remove the inlined frames on top, because their code really ran on stack @index. */
+	/* Remove the current stack's inlined frames, because their code ran on stack @index. */
 	pop_to(c, calls_depth(c));
 	move_frames(c, index, depth);
 }
@@ -220,7 +221,6 @@ bool arrive(struct calls *c, const struct step *s)
 		return true;
 	if (within && !is_switch && land_on_stack(c, s, false))
 		return true;
-	/* A new stack begins if a switch found no frame, or a ret leads to a function's start. */
 	if (is_switch)
 		return land_anew(c, s);
 	return !within && s->kind == BRANCH_RET && role != ROLE_THUNK &&

@@ -2,31 +2,32 @@
 /*
  * Follow calls and returns. The branches change the stack in these ways:
  *
- *	call		adds a frame, whose return address is the address after the call
- *	ret		ends the frame whose return address is the target, and all frames inside it
- *	jump		A jump to another function (a tail call) adds a frame, with the same return
- *			address as the function that jumps. If the current chain of tail calls
- *			already contains a frame of the target function, the jump ends the frames
- *			inside that frame. A jump to a split part of the same function (f.cold)
- *			changes nothing. An indirect jump, or a ret that matches no frame, may be
- *			longjmp(), an exception, or a stack switch (see arrive.c)
- *	syscall, interrupt	adds a frame, which ends when the kernel returns. If the kernel
- *			returns to the start of a function instead of to the interrupted code, this
- *			function is a signal handler, and a frame is added for it. If a program was
- *			mapped during the system call, the system call was exec(), so all stacks end
- *	rt_sigreturn	ends the innermost handler. The program may continue at any address,
- *			because the handler may have changed the saved address
+ *	call		Adds a frame, whose return address is the address after the call.
+ *	ret		Ends the frame whose return address is the branch target, and all frames
+ *			inside that frame.
+ *	jump		A jump to another function (a tail call) adds a frame with the return
+ *			address of the jumping function. If the other function already has a frame
+ *			in the current chain of tail calls, the jump ends all frames inside that
+ *			frame. A jump to a split part of the same function (f.cold) changes nothing.
+ *	syscall		Adds a frame, which ends when the kernel returns. If a program was mapped
+ *			during the system call, the system call was exec(), so all stacks end.
+ *	interrupt	Adds a frame, which ends when the kernel returns.
+ *	signal		If the kernel returns to the start of a function instead of to the
+ *			interrupted code, this function is a signal handler, which gets a frame.
+ *	rt_sigreturn	Ends the innermost signal handler. The program may continue at any address,
+ *			because the handler may have changed the saved address.
  *
- * A ret from the outermost function leads to its caller, which was called before the trace began.
- * The caller becomes the outermost function. Any other unexplained ret or indirect jump is assumed
- * to lead to the innermost frame of the function at the branch target.
+ * An indirect jump, or a ret that matches no frame, may be longjmp(), an exception or a stack
+ * switch (see arrive.c). If not, a ret from the outermost function leads to a function that was
+ * called before the trace began. This function becomes the outermost function. Any other ret or
+ * indirect jump is assumed to lead to the innermost frame of the function at the branch target.
  *
- * If branches are missing (because of a gap, a loss or a filter such as --cpu), the function of the
- * next straight run becomes the current function. If it has a frame on the stack, the frames inside
- * that frame end. Otherwise, a frame is added for it, and the next matching ret corrects the stack.
- * In both cases, the stack is a guess. If the branch into the kernel is lost, the branch out of the
- * kernel ends the kernel's frames, and its target is in the current function. If the branch out of
- * the kernel is lost, the next straight run in user space ends the kernel's frames.
+ * If branches are missing (due to a gap, a loss or a filter like --cpu), the function of the next
+ * straight run becomes the current function. If this function has a frame, all inner frames are
+ * removed. Otherwise, it gets a frame, and the next matching ret corrects the stack. Either way,
+ * the stack is a guess. If the branch into the kernel is lost, the branch out of the kernel ends
+ * the kernel's frames. The function to which this branch leads becomes the current function. If the
+ * branch out of the kernel is lost, the next straight run in user space ends the kernel's frames.
  *
  * If inlined functions are shown, an inlined call has a frame, too. This frame is on top of the
  * frame of the function that contains the inlined code. Each straight run replaces the inlined
@@ -86,7 +87,7 @@ static void replace_stub(struct calls *c, struct sym *sym)
 		note_point(c);
 }
 
-/* Handle a jump. If @leaves is true, the jump may lead to an outer function. */
+/* Handle a jump. @leaves: the jump may have left the innermost function, as longjmp() does. */
 static void jump_to(struct calls *c, const struct step *s, bool leaves)
 {
 	struct frame *top = calls_real(c);
@@ -110,7 +111,7 @@ static void jump_to(struct calls *c, const struct step *s, bool leaves)
 		push(c, FRAME_TAIL, sym, &s->at_from, top->ret);
 		calls_top(c)->approx = approx;
 	}
-	/* Nameless code may be part of the jumping function, so do not count a guess. */
+	/* Do not call guess() for nameless code, because it may be part of the jumping function. */
 	if (leaves && !is_kernel(s->to) && (i >= 0 || !sym->nameless))
 		guess(c);
 }
@@ -166,7 +167,7 @@ static void do_odd_ret(struct calls *c, const struct step *s)
 	bool user = !is_kernel(s->to);
 	int64_t i;
 
-	/* A signal handler returns, but has no frame if the branch into the handler was lost. */
+	/* A signal handler returns to the code that calls rt_sigreturn(). */
 	if (user && code_ends_handler(s->at_to.sym->object, s->at_to.addr)) {
 		jump_to(c, s, false);
 		return;
@@ -196,7 +197,6 @@ static void do_ret(struct calls *c, const struct step *s)
 	struct frame *top = calls_real(c);
 	int64_t i;
 
-	/* The function switches stacks, so first search the other stacks for s->to. */
 	if (c->nr_others && sym_role(top->sym) == ROLE_SWITCH && arrive(c, s))
 		return;
 	if (returns_to(top, s->to) && top->kind == FRAME_CALL) {
@@ -250,9 +250,9 @@ static int64_t find_handler(const struct calls *c, uint64_t to)
 }
 
 /*
- * Handle a return from the kernel that does not lead to the interrupted code. The return may start
- * a signal handler, or continue code that a handler interrupted (even without rt_sigreturn()).
- * Otherwise, a debugger or the kernel (for uprobes or rseq) has chosen the address.
+ * The kernel returns to s->to, but @entry interrupted the task at another address. If a signal
+ * handler on the stack interrupted the task at s->to, the handler ends. If a function may start at
+ * s->to, a handler begins. Otherwise, a debugger or the kernel (for uprobes or rseq) chose s->to.
  */
 static void do_elsewhere(struct calls *c, const struct step *s, const struct frame *entry)
 {
@@ -309,7 +309,7 @@ static uint32_t user_depth(const struct calls *c)
 	return i;
 }
 
-/* Return 1 + the index of the innermost kernel entry from user space, or 0 if there is none. */
+/* Find the innermost system call or interrupt from user space. Return its frame index + 1, or 0. */
 static uint32_t entry_depth(const struct calls *c)
 {
 	uint32_t i = c->now.depth;
@@ -494,7 +494,7 @@ static void leave_kernel(struct calls *c)
 	c->exec = false;
 }
 
-/* Make the frame of the run's function the innermost frame, and return this frame. */
+/* Add or remove frames until the function at s->at_start is innermost. Return its frame. */
 static struct frame *frame_of_run(struct calls *c, const struct step *s, bool exit)
 {
 	struct frame *top;
@@ -614,7 +614,7 @@ void calls_row(struct calls *c, const struct row *row)
 		leave_handler(c);
 		break;
 	case ROW_ARRIVES:
-		/* Without branches out of the kernel, only this row shows that exec() has ended. */
+		/* If the trace has no crossings, the bts_arrives row shows the end of exec(). */
 		if (c->pipe->user_only && row->user_ip && c->exec) {
 			end_stacks(c);
 			c->exec = false;

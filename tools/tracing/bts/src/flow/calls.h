@@ -39,7 +39,7 @@ enum frame_kind {
  * @insns:	number of instructions executed in the function itself
  * @branches:	number of branches taken in the function itself
  * @ts:		time at which the frame began
- * @node:	data of the command
+ * @node:	data that the caller of calls_of() keeps for this frame
  */
 struct frame {
 	struct sym		*sym;
@@ -109,8 +109,8 @@ struct stack {
 
 /**
  * struct calls - the call stacks of a task
- * @ops:	callbacks of the command
- * @ctx:	data of the command
+ * @ops:	the callbacks that were passed to calls_of()
+ * @ctx:	the pointer that was passed to calls_of(), for the callbacks
  * @now:	the current stack
  * @others:	the other stacks, in the order in which the task left them
  * @serial:	frame.serial of the newest frame
@@ -119,10 +119,10 @@ struct stack {
  * @ts:		time of the last branch
  * @exec:	the task has mapped a new program since it last entered the kernel
  * @lost:	branches are missing, so the next branch may not match the stack
- * @hidden:	task.hidden at the last branch, to notice that a filter has hidden branches since
+ * @hidden:	copy of task.hidden at the last branch; task.hidden grows if filters hide branches
  * @guessed:	a stack has been guessed since the last exec()
  * @closing:	the frames end because the trace or the task ends
- * @node:	the command's data for this task
+ * @node:	data that the caller of calls_of() keeps for this task
  */
 struct calls {
 	struct pipe		*pipe;

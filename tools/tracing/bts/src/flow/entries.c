@@ -56,8 +56,9 @@ static bool is_whole(const struct step *s)
 }
 
 /*
- * Return the inlined call that the target function was executing before the branch, or NULL. If the
- * branch cannot enter an inlined call, return @target: for two equal calls, move() reports nothing.
+ * Return the inlined call from which the branch leads to @target, or NULL. If a jump stays in its
+ * function, return the inlined call that contains the jump. If the branch cannot enter an inlined
+ * call, return @target, so that step_enter() reports nothing.
  */
 static const struct inlined *origin(const struct step *s, const struct inlined *target)
 {
@@ -71,10 +72,7 @@ static const struct inlined *origin(const struct step *s, const struct inlined *
 			return NULL;
 		break;
 	case BRANCH_RET:
-		/*
-		 * Look up the last byte of the call instruction, because the return address may be
-		 * beyond the end of the inlined code.
-		 */
+		/* Look up the call instruction. Its last byte is the byte before s->to. */
 		return begins ? NULL : object_inlined(to->object, s->at_to.addr - 1, NULL);
 	case BRANCH_UNKNOWN:
 	case BRANCH_COND:

@@ -12,8 +12,8 @@
 /**
  * struct point - a call of setjmp() or of a similar function
  * @addr:	the return address, to which longjmp() leads
- * @serial:	frame.serial of the calling frame
- * @index:	index of the calling frame
+ * @serial:	frame.serial of the frame that called setjmp()
+ * @index:	index of the frame that called setjmp()
  * @used:	longjmp() has led to @addr since this setjmp() call
  */
 struct point {
@@ -40,8 +40,8 @@ bool returns_to(const struct frame *f, uint64_t to);
 /* Return the index of the first frame of the innermost chain of tail calls. */
 uint32_t chain_begin(const struct calls *c);
 /*
- * Return the index of the innermost system call or interrupt, or 0. Ignore signal handlers, because
- * siglongjmp() may lead out of a handler.
+ * Return the index of the innermost system call or interrupt, or 0. No jump or ret leads further
+ * out. Skip signal handlers, because siglongjmp() jumps from a handler to an outer frame.
  */
 uint32_t side_begin(const struct calls *c);
 /* Search the frames from index @begin. Return the index of @sym's innermost frame, or -1. */

@@ -5,13 +5,13 @@
  * Without these branches, a straight run continues across system calls, and across faults that the
  * kernel resolves. In three cases, the code does not lead from one branch to the next:
  *
- *	a signal	A bts_arrives row may contain the address of the handler. Otherwise, if
- *			a straight run leads from the start of a function to the next branch,
- *			this function is the handler
+ *	a signal	A bts_arrives row (written when the task gets a CPU) may contain the
+ *			handler's address. Otherwise, if a straight run leads from the start of a
+ *			function to the next branch, this function is the handler.
  *	rt_sigreturn	The run that the signal interrupted continues, unless the handler has
- *			changed the saved address
+ *			changed the saved address.
  *	exec()		A bts_arrives row may contain the start address of the program.
- *			Otherwise, the address is unknown
+ *			Otherwise, the address is unknown.
  *
  * For each signal and each rt_sigreturn, a row states whether the event was inferred. If none of
  * the three cases explains a branch, a gap is reported before the branch. The last straight run
@@ -39,7 +39,7 @@ static int row(struct pipe_private *v, struct task *t, enum row_type type, uint6
 	return pipe_row(v, t, &row);
 }
 
-/* Count a run that ends at a kernel entry, unless the run is impossible or its start is unknown. */
+/* Count the straight run from t->at to @addr if t->at is known and the code can lead to @addr. */
 static void end_run(struct pipe_private *v, struct task *t, uint64_t addr)
 {
 	const struct branch b = { .from = addr, .to = NOWHERE };

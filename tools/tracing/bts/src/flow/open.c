@@ -65,8 +65,8 @@ bool pipe_begin(struct pipe *p, const char *path, const struct options *options)
 	p->objects.began = began(v->dat->info.text);
 	p->objects.ended = ended(v->dat->info.text);
 	/*
-	 * If the trace's info lacks these two options, the pipeline sets seen_user at the first
-	 * branch within user space, and seen_kernel at the first branch within the kernel.
+	 * If the trace's info lacks bts-user and bts-kernel, the pipeline sets seen_user at the
+	 * first branch within user space, and seen_kernel at the first branch within the kernel.
 	 */
 	v->seen_user = was_set(v->dat->info.text, "bts-user");
 	v->seen_kernel = was_set(v->dat->info.text, "bts-kernel");
@@ -118,7 +118,7 @@ void pipe_end(struct pipe *p)
 	p->private = NULL;
 }
 
-/* Append the bytes per branch. Do not use %f, whose decimal point depends on the locale. */
+/* Append the average size of a branch in bytes. %f would use the locale's decimal point. */
 static void add_bytes_each(const struct pipe_bill *b, struct bytes *out)
 {
 	uint64_t hundredths = 0;
@@ -173,7 +173,7 @@ static void add_changed(const struct pipe *p, struct bytes *out)
 {
 	static const char * const words[] = {
 		[OBJECT_UNPROVEN] =
-			"may have changed since the recording, so a ? follows its function names",
+			"may have changed since the recording, so its function names end in '?'",
 		[OBJECT_CHANGED] =
 			"has changed since the recording, so its function names are unknown",
 		[OBJECT_MISSING] = "cannot be read, so its function names are unknown",

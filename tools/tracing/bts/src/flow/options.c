@@ -114,7 +114,7 @@ static const char *set_side(struct options *o, const char *name)
 	o->user |= !kernel;
 	o->kernel |= kernel;
 	if (o->user && o->kernel)
-		return kernel ? "cannot be used with user" : "cannot be used with kernel";
+		return kernel ? "conflicts with \"user\"" : "conflicts with \"kernel\"";
 	return NULL;
 }
 

@@ -101,15 +101,15 @@ static void forget_steps(struct pipe_private *v)
 	steps_clear(&v->steps, c->fold, c->ctx);
 }
 
-/* The straight run before a branch starts at t->at, at an unknown address, or at t->resume. */
+/* The instructions before a branch begin at t->at, at an unknown address, or at t->resume. */
 enum origin { ORIGIN_RUN, ORIGIN_HEAD, ORIGIN_RESUME };
 
 /*
  * If only one side (user space or the kernel) is recorded, missing branches on the other side are
- * not a gap. With bts-cpl-filter, the trace also lacks either all branches into the kernel or all
- * branches out of the kernel. In a trace of user space, a missing branch out of the kernel is not a
- * gap, because the branch into the kernel shows where the program will continue (t->resume). But a
- * missing branch into the kernel is a gap, because its source is unknown.
+ * not a gap. With the option bts-cpl-filter, the CPU also leaves out all crossings in one
+ * direction. (The SDM does not say which.) In a trace of user space, a missing branch out of the
+ * kernel is not a gap, because the branch into the kernel shows where the program will continue
+ * (t->resume). But a missing branch into the kernel is a gap, because its source is unknown.
  */
 static enum origin origin_of(const struct pipe_private *v, const struct task *t,
 			     uint64_t from, uint64_t to)
@@ -159,7 +159,7 @@ bool pipe_signal(struct pipe *p, struct task *task, const struct row *row, struc
 	return step_shown(p->private, s);
 }
 
-/* The addresses of a run and its branch, and the mappings that contain these addresses. */
+/* The addresses of a straight run and its branch, and the mapping of each address. */
 struct way {
 	struct branch	branch;
 	uint64_t	start;
@@ -190,7 +190,7 @@ static struct step *new_step(struct pipe_private *v, uint32_t space, const struc
 	return s;
 }
 
-/* Report whether @addr is a user-space address for which @spot contains no shared address. */
+/* Report whether @addr is a user address that is not shared between processes (see space.h). */
 static bool is_own(uint64_t addr, const struct spot *spot)
 {
 	return !is_kernel(addr) && spot->file == FILE_NONE;
@@ -284,7 +284,7 @@ static int gap_row(struct pipe_private *v, struct task *t, const struct step *s,
 static int unusual(struct pipe_private *v, struct task *t, const struct step *s,
 		   uint64_t ts)
 {
-	/* Do not count a step with STEP_HEAD: its run is unknown even if its code is available. */
+	/* Count runs whose code is not available. (A step with STEP_HEAD contains no run.) */
 	if ((s->flags & (STEP_BLIND | STEP_HEAD)) == STEP_BLIND)
 		v->pipe->bill.blind++;
 	return s->flags & STEP_GAP ? gap_row(v, t, s, ts) : 0;

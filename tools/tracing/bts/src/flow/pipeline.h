@@ -8,8 +8,8 @@
  *	pipe_bill(&pipe, stdout) ... return pipe_close(&pipe)
  *
  * The tool calls pipe_open(), pipe_bill() and pipe_close(), which print messages (cmd/print.c). The
- * library must not print. Instead of pipe_open(), it calls pipe_begin(), which stores an error in
- * pipe.error. Instead of pipe_close(), it calls pipe_end().
+ * library libbts (api/) must not print. Instead of pipe_open(), libbts calls pipe_begin(), which
+ * stores an error in pipe.error. Instead of pipe_close(), libbts calls pipe_end().
  *
  * A command receives the branches of each task in order, even if the task moves between CPUs. Each
  * branch is part of a step, which consists of a straight run and the branch at its end. The
@@ -75,12 +75,12 @@ enum {
  * Processes that map the same file share the steps of this file. These steps contain shared
  * addresses (see space.h). pipe_addr() converts a shared address to the address in a process.
  *
- * @start:	address at which the run begins
+ * @start:	address of the first instruction
  * @from:	address of the branch instruction
  * @to:		address to which the branch leads
  * @next:	the step that followed this step last time, and will probably follow again
  * @count:	number of times that the step was taken
- * @diverted:	number of times that the kernel went to @to, and not back to the interrupted code
+ * @diverted:	how often the kernel did not return, but started, for example, a signal handler
  * @at_start:	the place of @start; if STEP_GAP is set, the place of @from
  * @at_from:	the place of @from
  * @at_to:	the place of @to
@@ -152,8 +152,7 @@ struct task {
 
 enum row_type {
 	ROW_LOST,		/* the tracer or the ring buffer lost branches here */
-	/* The code does not lead from one branch to the next, or a loss may lie between them. */
-	ROW_GAP,
+	ROW_GAP,		/* branches may be missing here, but no ROW_LOST names the task */
 	ROW_DEPARTS,
 	ROW_ARRIVES,
 	ROW_MAP,
@@ -199,8 +198,9 @@ struct row {
 /**
  * struct consumer - the callbacks of a command; each callback may be NULL
  * @ctx:	argument of the callbacks
- * @branch:	receives each task's branches in order; must check STEP_SHOWN. A non-zero return
- *		value ends pipe_run(), and a negative value makes pipe_run() fail
+ * @branch:	receives the branches of each task in order. If STEP_SHOWN is not set, the filters
+ *		exclude the branch, so the command must not show it. A non-zero return value ends
+ *		pipe_run(), and a negative value makes pipe_run() fail
  * @row:	receives each row that is not a branch; @task may be NULL
  * @fold:	receives each step with its final count before the pipeline frees the step. Later,
  *		the pipeline may create another step with the same @start, @from and @to. Only
@@ -214,8 +214,8 @@ struct consumer {
 };
 
 /*
- * The filters that all commands accept (options.c). The library does not use @head, @path or
- * @given. Times are in nanoseconds. @time_to is valid only if @time_given is true.
+ * The filters that all commands accept (options.c). libbts does not use @head, @path or @given.
+ * Times are in nanoseconds. @time_to is valid only if @time_given is true.
  */
 struct options {
 	char		*task;
@@ -315,7 +315,7 @@ bool pipe_has_kernel(const struct pipe *p);
 int pipe_check(struct pipe *p);
 /* Free everything except p->error. */
 void pipe_end(struct pipe *p);
-/* Add the summary and the list of changed files to @out, as text or as JSON. */
+/* Write the totals (p->bill) and a list of the files that may have changed, as text or JSON. */
 void pipe_bill_text(const struct pipe *p, struct bytes *out);
 void pipe_bill_object(const struct pipe *p, struct bytes *out);
 /* If the filters match no branch, return a warning (the caller frees it), otherwise NULL. */
@@ -334,17 +334,17 @@ int pipe_close(struct pipe *p);
 
 /* Write a place as function+0x12, libfoo.so+0x1234 or 0x1234. Return the text's length. */
 int place_text(char *buffer, size_t size, const struct place *place, uint64_t addr);
-/* Return the text of a row. The text is valid until the next call or the end of row(). */
+/* Return a row's text. It is valid until the next row_text(), or until consumer.row() returns. */
 const char *row_text(struct pipe *pipe, struct task *task, const struct row *row);
 struct place place_find(struct pipe *p, struct task *task, uint64_t addr);
 /*
- * Convert @addr, an address from a step or a frame, to the address in the task's process. If @task
- * is NULL, convert a shared address to the address in the first process that mapped the file.
+ * Convert an address of a step or a frame to the address in the task's process. A shared address
+ * (see struct step) is in a file. If @task is NULL, use the first process that mapped this file.
  */
 uint64_t pipe_addr(const struct pipe *p, const struct task *task, uint64_t addr);
 /* Convert an address in the task's process to the form that is stored in struct step. */
 uint64_t pipe_step_addr(const struct pipe *p, const struct task *task, uint64_t addr);
-/* Return a copy of the step in which pipe_addr() has converted @start, @from and @to. */
+/* Return a copy of @s. In the copy, @start, @from and @to are addresses in the task's process. */
 struct step pipe_step(const struct pipe *p, const struct task *task, const struct step *s);
 /*
  * Call @each for each instruction of a step, in order. Return the number of instructions, or 0 if
@@ -360,9 +360,9 @@ uint64_t step_branches(const struct step *s);
 /* Report whether the step ends an interrupt, an exception or a system call. */
 bool step_returns(const struct step *s);
 /*
- * Return how often the step's branch entered a function: by a call, by a jump to the start of
- * another function, or because the kernel started a signal handler or a program. A return from an
- * interrupt does not count.
+ * The step was taken s->count times. Return how many of these times the branch entered a function.
+ * The branch enters a function if it is a call or leads to the start of another function. But an
+ * iret or sysret enters a function only if it starts a signal handler or a program.
  */
 uint64_t step_calls(const struct pipe *p, const struct step *s);
 /*
@@ -372,7 +372,7 @@ uint64_t step_calls(const struct pipe *p, const struct step *s);
 bool pipe_signal(struct pipe *p, struct task *task, const struct row *row, struct step *s);
 /* Return the function inlined at @addr, or @sym if no function is inlined or if !p->inlines. */
 struct sym *code_of(const struct pipe *p, struct sym *sym, uint64_t addr);
-/* entries.c: call @enter for each inlined function that the step enters, by its run or branch. */
+/* entries.c: call @enter for each inlined function that the step enters. */
 typedef void (*step_enter_fn)(void *ctx, struct sym *inlined);
 void step_enter(const struct pipe *p, const struct step *s, step_enter_fn enter, void *ctx);
 /* Find the branch kind of an instruction. Return the instruction's length, or 0 if unknown. */

@@ -48,9 +48,9 @@ struct comm {
  * @loss_seq:		number of losses so far
  * @cpu_lost:		for each CPU, the value of @loss_seq after the CPU's last loss
  * @cpu_pid:		for each CPU, the PID of the last task on the CPU
- * @by_address:		the filter "from" or "to" is an address, so steps have no shared addresses
+ * @by_address:		"from" or "to" filters by address, so processes share no user-space steps
  * @shown:		at least one step passes the filters
- * @departs:		the trace has bts_departs rows, so bill.switches is set to @departures
+ * @departs:		the trace contains bts_departs rows
  * @departures:		number of bts_departs rows of chosen tasks
  * @text:		the result of the last row_text()
  */
@@ -95,9 +95,9 @@ struct step *step_from(struct pipe_private *v, struct task *t, uint64_t start,
 		       const struct branch *b);
 
 /*
- * infer.c: if the trace contains only user space and the code does not lead to the branch @b, find
- * the signal, rt_sigreturn or exec() before @b. Report the signal or rt_sigreturn as a row, and set
- * *@ret to the result of the consumer's row(). Return the step that ends with @b, or NULL.
+ * infer.c: called if the trace contains only user space and no path leads from the last branch to
+ * @b. Find the signal, rt_sigreturn or exec() before @b. Report a signal or rt_sigreturn as a row,
+ * and set *@ret to the result of the consumer's row(). Return the step that ends with @b, or NULL.
  */
 struct step *infer_way(struct pipe_private *v, struct task *t, const struct branch *b, uint64_t ts,
 		       int *ret);
@@ -111,7 +111,7 @@ void infer_exec(struct task *t);
 /* tasks.c */
 /* Find or create a task. All idle tasks have PID 0, so @cpu tells them apart. */
 struct task *task_get(struct pipe_private *v, int pid, int cpu);
-/* Make room for the CPUs below @nr in cpu_lost and cpu_pid. */
+/* Enlarge the arrays cpu_lost and cpu_pid so that each has at least @nr elements. */
 void tasks_more_cpus(struct pipe_private *v, size_t nr);
 void task_is_on(struct pipe_private *v, struct task *t, int cpu);
 void task_named(struct pipe_private *v, struct task *t, const char *comm);

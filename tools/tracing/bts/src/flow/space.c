@@ -3,15 +3,16 @@
  * Build the address spaces from the bts_map rows.
  *
  * A new mapping replaces the parts of older mappings that it overlaps. The trace need not report
- * munmap(), because unmapped code is not executed. If new code replaces old code at an address,
- * branches in the new code must not match steps of the old code. A shared address (space.h) always
- * means the same place in the same file. If a step contains an unshared address of user space, the
- * step's key includes the number of the space. If a new mapping may put other code at an unshared
- * address, the space gets a new number, so that later branches do not match the old steps.
+ * munmap(), because unmapped code is not executed. For each branch, the pipeline looks for a step
+ * with the same addresses. A shared address (space.h) always means the same code. Any other address
+ * in user space may mean different code in another process, or after a new mapping. So if a step
+ * contains such an address, the step matches only in the address space with the number step.space.
+ * If a mapping may replace code, the address space gets a new number, so old steps no longer match.
  *
- * A space has a bias for each file. To compare a step with a branch, the pipeline adds the bias to
- * the step's shared addresses. It does not check that the space maps the resulting addresses. So a
- * bias is valid only while the space maps the file from @begin to @end (struct shared_file).
+ * For each file, a space has a bias: the process's address minus the shared address. To compare a
+ * step with a branch, the pipeline adds the bias to the step's shared addresses, but does not check
+ * that the space maps the resulting addresses. So if the space does not map all ELF addresses from
+ * shared_file.begin to .end, the bias is BIAS_NONE, which matches no branch.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +100,6 @@ static void set_bias(const struct spaces *all, struct space *s, uint32_t file, u
 	s->biases[file] = bias;
 }
 
-/* Initialize the biases of the files from @from to @to - 1. */
 static void fill_biases(uint64_t *biases, uint32_t from, uint32_t to)
 {
 	for (; from < to; from++)
@@ -194,7 +194,7 @@ uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t ad
 
 /* --- Mapping ------------------------------------------------------------------------ */
 
-/* Unmap @map's range. Report whether an old mapping there differs from @map in object or bias. */
+/* Unmap @map's range. Report whether @map replaces an old mapping that contained other code. */
 static bool cut(const struct spaces *all, struct space *s, const struct map *map)
 {
 	bool other = false;

@@ -10,26 +10,26 @@
 #include "symbols/object.h"
 
 /*
- * Processes map the same file at different addresses. Steps contain shared addresses, so that the
- * processes can share the steps of the file. A shared address is SHARED_BEGIN, plus the number of
- * the file times SHARED_SIZE, plus the address in the file. Even with LA57, user space ends below
- * SHARED_BEGIN. Kernel addresses, and addresses that only one process uses, are not converted.
+ * Processes map the same file at different addresses. A struct step (pipeline.h) contains shared
+ * addresses instead, which are equal in all processes. A shared address is SHARED_BEGIN, plus the
+ * number of the file times SHARED_SIZE, plus the ELF address. Even with LA57, user space ends below
+ * SHARED_BEGIN. Kernel addresses and addresses outside files are not converted.
  */
 #define SHARED_BEGIN	(1ULL << 57)
 #define SHARED_SIZE	(1ULL << 45)
 #define SHARED_MAX	1024
 
-/* FILE_NONE: not a shared address. FILE_SLOW: a shared address that must be looked up. */
+/* FILE_NONE: not a shared address. FILE_SLOW: a shared address outside the file's first mapping. */
 enum { FILE_NONE, FILE_SLOW, FILE_FIRST };
 
-/* The value of an invalid bias: the space does not map the shared file from @begin to @end. */
+/* This bias means that the space does not map the file from shared_file.begin to .end. */
 #define BIAS_NONE	(1ULL << 62)
 
 /**
- * struct shared_file - a file that has shared addresses (see SHARED_BEGIN); if a process maps the
- * file twice, with different biases, the file has two of these structures
- * @begin:	start of the file's first mapping, an address in the file; the mapping ends at @end
- * @bias:	the address of a byte in the first mapping minus the byte's shared address
+ * struct shared_file - a file whose addresses bts converts to shared addresses (see SHARED_BEGIN).
+ * If a process maps the file twice, with different biases, the file has two of these structures
+ * @begin:	the ELF address at which the file's first mapping starts; the mapping ends at @end
+ * @bias:	subtract this number from an address in the first mapping to get the shared address
  */
 struct shared_file {
 	const struct object	*object;
@@ -41,7 +41,7 @@ struct shared_file {
 /**
  * struct map - a mapping of a process
  * @bias:	the number to subtract from an address to get the address in the object
- * @file:	number of the shared file, or FILE_NONE
+ * @file:	the index of the file in spaces.files, or FILE_NONE
  */
 struct map {
 	uint64_t	addr;
@@ -56,7 +56,7 @@ struct map {
  * @id:		a number that changes whenever the meaning of an address may have changed
  * @maps:	the mappings, sorted, without overlap
  * @missed:	the lookup of an address has failed since @id last changed
- * @biases:	for each file, the address of a byte in the process minus the byte's shared address
+ * @biases:	for each file, the process's address minus the shared address (see SHARED_BEGIN)
  */
 struct space {
 	int			tgid;
@@ -84,10 +84,10 @@ struct spaces {
 };
 
 /**
- * struct spot - the mapping and the shared file that contain an address of a process
- * @addr:	the shared address or, if @file is FILE_NONE, the address in the process
+ * struct spot - the result of looking up an address of a process
+ * @addr:	the shared address (see SHARED_BEGIN); if @file is FILE_NONE, the process's address
  * @map:	the mapping, or NULL if the address is in the kernel or not mapped
- * @file:	FILE_NONE, FILE_SLOW or the number of the shared file
+ * @file:	FILE_NONE, FILE_SLOW or the index of the file in spaces.files
  */
 struct spot {
 	uint64_t		addr;
@@ -102,14 +102,14 @@ struct space *space_guess(struct spaces *all, uint64_t a, uint64_t b);
 void space_map(struct spaces *all, struct space *s, const struct map *map);
 const struct map *space_find(struct space *s, uint64_t addr);
 /*
- * Find the mapping that contains a user-space address. If the mapping's file is shared, store the
- * shared address. @s may be NULL. @guess is NULL or a mapping that probably contains the address.
+ * Set the members of @spot for a user-space address (see struct spot). @s may be NULL. @guess is
+ * NULL or a mapping that probably contains the address.
  */
 void space_spot(const struct spaces *all, struct space *s, uint64_t addr, const struct map *guess,
 		struct spot *spot);
 /*
- * Convert a shared address to the address in the process. Return any other address unchanged. If
- * @s is NULL or does not map the address's file, return the address in the file's first mapping.
+ * Convert a shared address (a place in a file, see SHARED_BEGIN) to the address in the space @s. If
+ * @s is NULL or does not map the file, use the file's first mapping. Do not change other addresses.
  */
 uint64_t space_addr(const struct spaces *all, const struct space *s, uint64_t addr);
 /* Return the biases of @s, indexed by file number. If @s is NULL, all biases are 0. */

@@ -2,10 +2,10 @@
 /*
  * Keep the steps in a table. Decode the code to find the kind and the instructions of a step.
  *
- * A program takes only a few different steps, and repeats some steps millions of times. So each
- * step points to the step that followed it last time, and the pipeline tries this step first. If
- * this step does not match the branch, the pipeline searches the table. Symbols and code are read
- * only for a new step.
+ * A step is a run of consecutive instructions, with a taken branch at its end. Loops repeat the
+ * same steps, sometimes millions of times. So each step points to the step that followed it last
+ * time, and the pipeline tries this follower first. If the follower does not match the next branch,
+ * the pipeline searches the table. Symbols and code are read only for a new step.
  *
  * Steps are allocated in slabs, so pointers to steps stay valid. To limit the memory, the
  * pipeline passes all steps of a full table to the consumer's fold() and empties the table.
@@ -240,7 +240,7 @@ static bool contradicts(const struct step *s, const struct run *run)
 	       !object_changed(o, s->at_from.addr, run->length);
 }
 
-/* Find the run from s->start to s->from. If no such run exists, find only the branch at s->from. */
+/* Decode the instructions from s->start to s->from. */
 static enum run_verdict find_run(struct step *s, bool near, struct run *run)
 {
 	struct object *o = s->at_from.sym->object;
@@ -251,7 +251,7 @@ static enum run_verdict find_run(struct step *s, bool near, struct run *run)
 		verdict = code_run(o, s->at_start.addr, s->at_from.addr, run);
 	if (verdict != RUN_IMPOSSIBLE)
 		return verdict;
-	/* No such run exists. Decode only the branch instruction, to find the branch's kind. */
+	/* No path leads from s->start to s->from. Decode only the branch, to find its kind. */
 	if (code_run(o, s->at_from.addr, s->at_from.addr, run) == RUN_UNKNOWN && near)
 		return RUN_UNKNOWN;
 	return RUN_IMPOSSIBLE;

@@ -25,18 +25,18 @@ struct steps {
 	size_t		nr;
 };
 
-/* Return the step with this key, or NULL. */
+/* The arguments after @all are the key of a step. Return the step with this key, or NULL. */
 struct step *steps_find(struct steps *all, uint32_t space, uint64_t start, uint64_t from,
 			uint64_t to);
-/* Add a step with this key, and set its other members to 0. */
+/* Add a step with this key (see steps_find()), and set the step's other members to 0. */
 struct step *steps_add(struct steps *all, uint32_t space, uint64_t start, uint64_t from,
 		       uint64_t to);
 /* Call @fold for each step, then free all steps. */
 void steps_clear(struct steps *all, void (*fold)(void *ctx, struct step *step), void *ctx);
 
 /*
- * Set the kind, instructions and flags of a new step. Its addresses are already resolved. If the
- * code at the branch is unknown and @near is true, assume that the run leads to the branch.
+ * Set kind, length, insns and flags of @s. The caller has already set start, from, to and at_*.
+ * If @near is true (s->from is shortly after s->start), do not set STEP_GAP for unknown code.
  */
 void step_resolve(struct step *s, bool near);
 

@@ -2,8 +2,8 @@
 /*
  * Call a callback for each instruction of a step.
  *
- * Most runs stay in one function. But a run may continue into the next function or past an assembly
- * label, so the callback receives each instruction's function.
+ * The instructions of a step may be in several functions, for example if assembly code runs past a
+ * label. So the callback receives the function of each instruction.
  */
 #include "symbols/code.h"
 #include "symbols/inlines.h"

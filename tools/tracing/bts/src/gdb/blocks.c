@@ -13,9 +13,9 @@
  * block ends with the instruction before cut_end. To find this instruction, decode the block.
  *
  * After a thread's last block, add a block that contains only the instruction at the PC. gdb treats
- * this instruction as the current instruction, which has not been executed yet. If an interrupt
- * or a fault at this instruction has left the previous block open, that block also ends with this
- * instruction, because an instruction that causes a fault has begun to execute.
+ * this instruction as the current instruction, which has not been executed yet. If the last block
+ * is still open and the PC is cut_end, the last block and the added block both end with this
+ * instruction. (If this instruction caused a fault, the CPU had already begun to execute it.)
  */
 #include <stdlib.h>
 

@@ -55,18 +55,18 @@ struct gdb_thread {
 /**
  * struct gdb_image - a file that the process has mapped
  * @object:	the file
- * @bias:	the address of a byte in the process minus the byte's address in the file
+ * @bias:	the address of a byte in the process minus the byte's ELF address (as in p_vaddr)
  * @begin:	the address of the first mapped code
  * @end:	the end of the mapped code
  * @thread:	the thread that mapped the file
  * @visit:	the value of @thread->visits when the file was mapped
  * @constants:	the @nr_constants read-only segments of the file
  * @nr_constants: the number of @constants
- * @entry:	the entry point, an address in the file
- * @phdr:	the start of the program headers, an address in the file
+ * @entry:	the ELF address of the entry point
+ * @phdr:	the ELF address of the program headers
  * @nr_phdrs:	the number of program headers
  * @phdr_size:	the size of a program header
- * @dynamic:	the start of the dynamic section, an address in the file
+ * @dynamic:	the ELF address of the dynamic section
  * @interpreter: for a program, the path of the dynamic linker, or NULL
  */
 struct gdb_image {

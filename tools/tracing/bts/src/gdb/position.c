@@ -81,7 +81,7 @@ static int row(void *ctx, struct task *t, const struct row *row)
 	s->seen++;
 	if (!t || !is_wanted(s, t))
 		return 0;
-	/* Without @event, a loss can end the run: gdb shows a loss even if no branch follows. */
+	/* Without @event, the run may end with a loss after the last branch. gdb shows the loss. */
 	if (s->event ? is_event(row, s->event) : row->type == ROW_LOST && t->priv)
 		note(s, t, row->ts);
 	return 0;
@@ -161,6 +161,6 @@ bool gdb_find_position(struct gdb_session *g)
 	/* If the file is damaged, say so, but still show the part of the run before the damage. */
 	pipe_close(&g->pipe);
 	if (done && !g->current)
-		msg_error("find", g->path, "the task of this event took no branch");
+		msg_error("find", g->path, "the task of the --at event took no branch");
 	return done && g->current;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read the trace a second time, up to the place that position.c has found. Create each thread's
- * blocks, and list the files that the process has mapped when it reaches this place.
+ * Read the trace a second time, up to the place that position.c has found. Convert each thread's
+ * branches to blocks (see gdb.h), and list the files that the process has mapped up to this place.
  *
  * A row for the mapping of the vDSO shows that exec() has replaced all mappings, so all mappings
  * that existed before exec() are removed. If exec() has started another program, earlier blocks are
@@ -147,7 +147,7 @@ bool gdb_read_run(struct gdb_session *g)
 	if (pipe_run(&g->pipe))
 		return false;
 	end_threads(g);
-	/* If no row for the vDSO was found, choose the program now. */
+	/* add_mapping() calls gdb_choose_program() only for a vDSO row, which may be missing. */
 	if (!g->program)
 		gdb_choose_program(g);
 	if (!g->nr_threads) {

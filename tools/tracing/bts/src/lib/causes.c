@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Count and print losses by cause. The names of the causes are the same as in the kernel's LOST
- * rows.
+ * Count and print losses by cause. The kernel's LOST rows use the same names of causes.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,9 +18,10 @@ const char *const loss_cause_names[LOSS_CAUSES] = {
 };
 
 /*
- * A counter with @times counts losses of unknown size. The other counters count lost branches
- * (rows_lost: lost rows). perf_damaged is 1 if perf.data could not be read completely. If the
- * recorder was killed, recorder_killed is the number of CPUs whose latest branches may be missing.
+ * If @times is true, the counter is a number of losses, and the sizes of these losses are unknown.
+ * If @times is false, the counter is a number of lost branches or, for rows_lost, of lost rows.
+ * perf_damaged is 1 if perf.data could not be read completely. If the recorder was killed,
+ * recorder_killed is the number of CPUs whose latest branches may be missing.
  */
 static const struct counter {
 	const char	*name;

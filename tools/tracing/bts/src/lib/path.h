@@ -19,7 +19,7 @@ char *path_read(const char *path, size_t *size);
 long long path_read_number(const char *path);
 /*
  * Open a regular file for reading, with additional @flags. On failure, return -1 and set errno. If
- * the file is not a regular file, for example a FIFO without a writer, errno is EINVAL.
+ * the file is not a regular file, for example a directory or a FIFO, errno is EINVAL.
  */
 int path_open(const char *path, int flags, struct stat *st);
 /* Create a file below @dir. Replace any old file. On failure, return -1 and set errno. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Report whether a closed terminal ends this process. Make this process end when its parent ends.
+ * Check whether this process ignores SIGHUP. Make a child process end when its parent ends.
  *
  * Included by: cmd/, lib/.
  */

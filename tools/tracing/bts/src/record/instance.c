@@ -7,11 +7,9 @@
  * contain the PID of bts. At the end, undo.c removes the instance and the probes.
  *
  * The PID in the name does not show whether an instance is in use, because several PID namespaces
- * may contain the same PID. Therefore, the process that uses the instance keeps the instance's
- * directory locked with flock() until the process exits:
- *
- *	instances		locked while bts creates an instance or removes stale instances
- *	instances/bts-PID	locked by the process that records there
+ * may contain the same PID. Therefore, the process that records in instances/bts-PID keeps this
+ * directory locked with flock() until the process exits. While bts creates an instance or removes
+ * stale instances, bts locks the directory "instances".
  */
 #include <dirent.h>
 #include <errno.h>

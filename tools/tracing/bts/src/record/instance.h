@@ -18,21 +18,21 @@ struct instance {
 	char	*name;
 	char	*path;
 	int	lock;		/* the descriptor of the lock (see instance.c) */
-	struct instance *maps;	/* instance with a flight recorder's mappings (setup.c), or NULL */
+	struct instance *maps;	/* records programs' mappings for --flight (see setup.c), or NULL */
 };
 
 /* Create instances/bts-PID, which undo.c removes. On failure, print a message and return NULL. */
 struct instance *instance_create(void);
 /*
- * Undo all changes and remove the instance and @inst->maps. The caller must have closed all
- * trace_pipe_raw files.
+ * Remove the instances @inst and @inst->maps, undo the tool's other changes in tracefs, and free
+ * both structures. The caller must have closed all trace_pipe_raw files.
  */
 void instance_remove(struct instance *inst);
 
 /* Return the path of a file of the instance. The caller frees the path. */
 char *instance_file(const struct instance *inst, const char *file)
 	__attribute__((returns_nonnull));
-/* Access the instance's files by means of path.h. A failed write prints a message. */
+/* These functions work like the functions in path.h. But a failed write prints a message. */
 int instance_write(const struct instance *inst, const char *file, const char *text);
 int instance_append(const struct instance *inst, const char *file, const char *text);
 char *instance_read(const struct instance *inst, const char *file);

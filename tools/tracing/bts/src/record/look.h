@@ -21,7 +21,7 @@ struct look_events {
 struct look_counts {
 	unsigned long long	switches;	/* bts_departs rows */
 	unsigned long long	overwritten;	/* number of overwritten entries */
-	unsigned long long	maps_overwritten; /* the same in inst->maps */
+	unsigned long long	maps_overwritten; /* number of overwritten mappings (--flight) */
 	struct names		names;		/* the tasks in the trace */
 };
 

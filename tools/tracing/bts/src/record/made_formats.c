@@ -60,8 +60,8 @@ static const char lost[] = COMMON
 	FIELD("u64 count", 8, 8, 0)
 	FIELD("u64 seq", 16, 8, 0)
 	FIELD("unsigned int cause", 24, 4, 0)
-	"\nprint fmt: \"LOST %llu branches (%s)\", REC->count, "
-	"REC->cause == 0 ? \"ring buffer full, 0: unknown\" : \"DS buffer full, 0: unknown\"\n";
+	"\nprint fmt: \"LOST %llu branches (%s)\", REC->count, REC->cause == 0 ? "
+	"\"ring buffer full, 0 means unknown\" : \"DS buffer full, 0 means unknown\"\n";
 
 static const char departs[] = COMMON
 	FIELD("char comm[16]", 8, 16, 0)

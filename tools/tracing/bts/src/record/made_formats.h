@@ -34,7 +34,7 @@ struct made_entry {
 	int32_t		pid;
 };
 
-/* The encoded branches follow this structure. */
+/* In the trace, the encoded branches are stored directly after this structure. */
 struct made_pack {
 	struct made_entry entry;
 	uint64_t	seq, from, to;
@@ -64,7 +64,7 @@ struct made_arrives {
 	uint64_t	user_ip;
 } __attribute__((packed));
 
-/* The path and its terminating 0 follow this structure. */
+/* In the trace, the path and its terminating 0 are stored directly after this structure. */
 struct made_map {
 	struct made_entry entry;
 	char		comm[NAME_LENGTH];

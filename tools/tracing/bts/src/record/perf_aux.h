@@ -55,12 +55,12 @@ struct perf_aux {
 	struct perf_aux_clock	clock;
 };
 
-/* Add the part that the AUXTRACE record @h describes. The part begins at @at. Return its size. */
+/* Add the AUXTRACE record @h, whose data begins at @at, to aux->parts. Return the data's size. */
 uint64_t perf_aux_data(struct perf_aux *aux, const struct perf_event_header *h, uint64_t at);
-/* For a file without AUX records: add rows for all branches of a part. */
+/* Add rows for all branches in @part. Use this function if @file contains no AUX records. */
 void perf_aux_whole(struct perf_aux_part *part, FILE *file, struct perf_rows *rows,
 		    struct perf_out *out);
-/* Return the total number of branches in the parts that were not read at all. */
+/* Return how many branches are in the aux->parts from which no branch was read. */
 uint64_t perf_aux_unread(const struct perf_aux *aux);
 /* Add rows for the branches that an AUX record describes. */
 void perf_aux_record(struct perf_aux *aux, FILE *file, struct perf_rows *rows,

@@ -101,7 +101,7 @@ struct waiting {
  * @youngest:	the time of the newest record so far
  * @oldest:	the time of the oldest record so far
  * @outs:	the output of each CPU, opened at the first row
- * @untimed:	the file contains no AUX records
+ * @untimed:	the file lacks the AUX records, which would contain the branches' times
  * @damaged:	the file contains branches that cannot be read
  */
 struct perf_data {
@@ -578,8 +578,8 @@ static void wait(struct perf_data *d, const struct perf_event_header *h)
 }
 
 /*
- * After each AUXTRACE record, the file contains a part of the AUX area. Add this part. Do not
- * update d->youngest with the part's time yet, because the next round may contain earlier records.
+ * After each AUXTRACE record, the file contains a part of the AUX area. Add this part. But do not
+ * update d->youngest with the part's time yet, because older records may follow in the file.
  */
 static uint64_t add_part(struct perf_data *d, const struct perf_event_header *h, uint64_t at)
 {

@@ -2,11 +2,11 @@
 /*
  * Record branches with perf's events, and read the events' ring buffers.
  *
- *	branches:u -c 1		BTS stores all branches, but the kernel copies only the
- *				branches within user space into the ring buffer
- *	intel_bts		BTS stores all branches in an AUX area beside the ring buffer.
- *				The branches stay there until bts reads them. Each AUX record
- *				in the ring buffer announces new branches in the AUX area
+ * With --backend perf, bts opens the same event as perf record -e branches:u -c 1. BTS stores all
+ * branches, but the kernel copies only the branches within user space into the ring buffer. With
+ * --backend intel_bts, BTS stores all branches in an AUX area beside the ring buffer. The branches
+ * stay there until bts reads them. Each AUX record in the ring buffer announces new branches in the
+ * AUX area.
  *
  * Each event is bound to a task, and the task's children inherit the event. Each event is also
  * bound to a CPU, because otherwise perf rejects a ring buffer for an inherited event. All events
@@ -55,7 +55,7 @@ struct perf_ring {
 	struct perf_out			out;
 };
 
-/* FD_NO_GROUP: share only the ring buffer of @ring, which may be the event of another task. */
+/* Open an event. If @ring is the descriptor of another event, share that event's ring buffer. */
 static int event_open(struct perf_event_attr *attr, pid_t tid, int cpu, int ring)
 {
 	unsigned long flags = PERF_FLAG_FD_CLOEXEC;
@@ -259,7 +259,7 @@ static int open_on(struct perf_events *events, struct perf_event_attr *attr, pid
 
 /*
  * Raise the limit on open files, because each followed thread needs one descriptor per CPU, and one
- * for the thread's guard (perf_follow.c).
+ * for the thread's guard. A guard is an event that records nothing (see perf_follow.c).
  */
 static void more_descriptors(void)
 {
@@ -401,7 +401,7 @@ static const struct perf_event_header *next_record(struct perf_events *events,
 	return ring->time <= limit ? h : NULL;
 }
 
-/* Return the ring with the oldest record. Lower *@limit to the other rings' oldest record time. */
+/* Return the ring with the oldest record. No other ring has a record before the new *@limit. */
 static struct perf_ring *oldest(struct perf_events *events, uint64_t *limit)
 {
 	uint64_t last = *limit, best_time = UINT64_MAX;
@@ -469,8 +469,8 @@ static void go_on(struct perf_events *events)
 
 /*
  * Read the records of all rings in time order, because a record on any CPU may change a task's
- * state. perf writes all records of a task before the task moves to another CPU. A record's time is
- * when perf wrote it, so if @until is in the past, the rings contain all records up to @until.
+ * state. perf writes all records of a task before the task moves to another CPU. perf never writes
+ * a record with a past time. So when @until has passed, no record up to @until is missing.
  */
 static void read_until(struct perf_events *events, struct perf_rows *rows, uint64_t until)
 {

@@ -21,9 +21,9 @@
  *			instruction of the handler
  *	end		stops in the kernel
  *
- * bts reads a user address at each stop of this table, except at the stop before a signal's
- * delivery. The task will continue at this address. A task that ends would continue there if it did
- * not end. perf's records do not contain the address.
+ * At each stop in this table, bts reads the task's register rip, because perf's records do not
+ * contain it. The only exception is the stop before a signal's delivery. If the task ends, rip is
+ * the task's last address in user space. Otherwise, the task will continue in user space at rip.
  */
 #include <errno.h>
 #include <signal.h>
@@ -128,7 +128,7 @@ static void stands(struct follow *f, pid_t tid, bool ends)
 {
 	struct user_regs_struct regs;
 
-	/* perf completes the records when a task leaves its CPU. PTRACE_GETREGS waits for this. */
+	/* PTRACE_GETREGS waits until the task leaves its CPU. Then perf's records are complete. */
 	if (!ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		f->stands(f->ctx, tid, regs.rip, ends);
 }
@@ -152,11 +152,11 @@ static void executed(struct follow *f, pid_t tid)
 }
 
 /*
- * Return where a single step ended (the signal's si_code), or 0 if the signal has another cause:
+ * If the end of a single step caused the signal, return the signal's si_code. Otherwise, return 0.
  *
- *	SIGTRAP		before the first instruction of a signal's handler
- *	TRAP_TRACE	after an instruction
- *	TRAP_BRKPT	after a system call
+ *	SIGTRAP		the step ended before the first instruction of a signal's handler
+ *	TRAP_TRACE	the step ended after an instruction
+ *	TRAP_BRKPT	the step ended after a system call
  */
 static int end_of_step(const struct followed *t, pid_t tid, int signal)
 {

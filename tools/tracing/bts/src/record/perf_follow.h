@@ -16,8 +16,8 @@ struct followed;
 /**
  * struct follow - the followed tasks
  * @stands:	called when a task has stopped because the task is new, has called exec(), enters a
- *		signal handler, or ends. The task will continue at @user_ip. A task that ends would
- *		continue there if it did not end
+ *		signal handler, or ends. If the task ends, @user_ip is its last address in user
+ *		space. Otherwise, the task will continue at @user_ip
  * @child:	the command
  * @execs:	how many times the command called exec()
  * @status:	the command's status from waitpid(), if @ended

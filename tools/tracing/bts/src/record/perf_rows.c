@@ -2,10 +2,10 @@
 /*
  * Convert perf's records to rows of a trace.
  *
- *	SAMPLE		a branch		MMAP2	a mapping, with its build ID
- *	SWITCH		departs, arrives	FORK	a task, with its parent's mappings
- *	LOST		a loss			COMM	the task's name; exec() removes its mappings
- *	EXIT		the task's last departs
+ *	SAMPLE	a branch			MMAP2	a mapping, with its build ID
+ *	SWITCH	bts_departs or bts_arrives	FORK	a task, with its parent's mappings
+ *	LOST	a loss				COMM	the task's name; exec() removes its mappings
+ *	EXIT	the task's last bts_departs
  *
  * When a task leaves a CPU, the kernel writes the SWITCH record before it copies the task's last
  * branches out of the hardware's buffer. So bts delays the bts_departs row until the CPU has a

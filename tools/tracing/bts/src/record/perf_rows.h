@@ -69,7 +69,7 @@ void perf_rows_branch(struct perf_rows *rows, struct perf_out *out, const struct
 		      uint64_t from, uint64_t to);
 /* Add a row that reports lost branches of the task @id. */
 void perf_rows_lost(struct perf_rows *rows, struct perf_out *out, const struct perf_id *id);
-/* Write the CPU's bts_departs row, if this row was delayed. */
+/* If @out still contains a delayed bts_departs row (see perf_rows.c), write this row now. */
 void perf_rows_end(struct perf_rows *rows, struct perf_out *out);
 
 /* Store the address at which a stopped task will continue. With @ends, the task ends instead. */

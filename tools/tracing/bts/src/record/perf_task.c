@@ -126,7 +126,7 @@ void perf_task_fork(struct perf_rows *rows, int pid, int tid, int ppid, int ptid
 	struct perf_task *t = perf_task_get(rows, ppid, ptid);
 	char comm[sizeof(t->comm)];
 
-	/* In a damaged record, @ptid may equal @tid, so copy the name before t is removed. */
+	/* Copy the name now. If a damaged record has @ptid == @tid, the parent is removed below. */
 	memcpy(comm, t->comm, sizeof(comm));
 	perf_task_end(rows, tid);
 	t = perf_task_find(rows, tid);

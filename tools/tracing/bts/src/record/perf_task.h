@@ -23,7 +23,7 @@ struct perf_map {
 /**
  * struct perf_task - a task
  * @goes_on:	the user address at which the task will continue, or 0 if unknown
- * @ends_at:	the user address at which the task would continue if it did not end, or 0 if unknown
+ * @ends_at:	the task's instruction pointer in user space when the task ends, or 0 if unknown
  * @told:	whether a row of the trace already contains this task's @tid and @pid
  * @maps:	the process's mappings, oldest first, if the task is the leader
  * @others:	the number of other known threads of the process, if the task is the leader

@@ -3,9 +3,9 @@
  * The program of bts check --probe takes one branch of each kind. The macros after each branch
  * instruction list the records that the hardware must store, in the order of execution:
  *
- *	TAKES from, to, "words"		between two addresses of user space
- *	ENTERS from, symbol, "words"	into the kernel, at that symbol
- *	LEAVES to, "words"		out of the kernel
+ *	TAKES from, to, "description"		a branch between two addresses of user space
+ *	ENTERS from, symbol, "description"	a branch into the kernel, to the symbol's address
+ *	LEAVES to, "description"		a branch out of the kernel
  *
  * The macros after a call also list the branches of the called function. HANDLED lists a signal
  * handler's branches. Untaken branches and iterations of string instructions leave no record.

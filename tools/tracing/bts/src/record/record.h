@@ -40,7 +40,7 @@ struct record_options {
 	bool		user, kernel;
 	bool		all;
 	bool		flight;
-	bool		circular;	/* with @flight: keep the branches in the DS buffer */
+	bool		circular;	/* --flight without SIZE: keep branches in the DS buffer */
 	bool		no_block;
 	bool		fork;		/* the trace begins before the command's exec() */
 };
@@ -92,7 +92,7 @@ char *record_describe(const struct instance *inst, const struct record_options *
 
 /* on.c: check the value of --on. If it is invalid, print a message and return STATUS_MISUSE. */
 int on_parse(const char *on);
-/* Make undo.c remove the probes of --on later. Call this before instance_create(): see on.c. */
+/* If --on needs a probe, let undo.c remove it at the end. Call this before instance_create(). */
 void on_prepare(const struct record_options *options);
 int on_arm(const struct instance *inst, const struct record_options *options);
 

@@ -10,8 +10,8 @@
  * as bts record would have done. If a CPU's last chunk is incomplete, bts restore omits it.
  *
  * If bts was killed while it copied the chunks into FILE.new, bts restore continues the copying.
- * Each block of FILE.new.cpuN is freed only after its copy was written. So FILE.new contains all
- * freed blocks, and its size shows where the copying must continue.
+ * bts frees a block of FILE.new.cpuN only after it has copied the block to FILE.new. So no block is
+ * lost, and the size of FILE.new shows which block must be copied next.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -55,7 +55,7 @@ static void skip_head(struct writer *w)
 	w->size = at + sizeof(uint64_t);
 }
 
-/* Note and skip the section at w->size. Return false if it is incomplete or is the data section. */
+/* Add one section's size to w->size. Return false at the data section or an incomplete section. */
 static bool next_section(struct restore *r, off_t file_size)
 {
 	struct writer *w = r->writer;

@@ -14,14 +14,14 @@
 
 /**
  * struct restore - an unfinished trace
- * @info:	the lines of the BTS section, or NULL
+ * @info:	the text of the section DAT_SECTION_BTS (see trace_dat.h), or NULL
  * @ended:	whether the recording had ended when bts was killed. If so, @info is complete
  * @cmdlines:	the "PID NAME" lines; used only if @ended
  * @written:	the time of the last write to any CPU's file, in seconds
  * @nr_cut:	number of CPUs whose latest branches may be missing
- * @counts:	numbers of switches and overwritten entries, and the tasks' names; unused if @ended
+ * @counts:	what was counted in the chunks (see struct look_counts); unused if @ended
  * @first:	the first CPU whose data must still be copied, or NULL; unused if @data is 0
- * @data:	the offset of the data section, or 0
+ * @data:	the offset of the data section, or 0 if FILE.new has no data section yet
  */
 struct restore {
 	struct writer		*writer;

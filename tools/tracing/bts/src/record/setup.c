@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Set up the instance of bts record, and describe the recording in a text for the trace.
+ * Set up the instance of bts record. Describe the recording (date, command, options) for bts info.
  *
  * While set_ftrace_pid is empty, the tracer traces every task, so tracing_on stays 0 until
  * set_ftrace_pid contains the targets' PIDs. With bts-block, targets wait until the ring buffer has

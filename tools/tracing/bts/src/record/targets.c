@@ -10,9 +10,8 @@
  *
  * Until exec(), the child executes code of bts. After exec(), ptrace() stops the child before the
  * first instruction of the new program, and bts turns tracing on. So the trace begins with the
- * program's first branch, and contains no branch of bts. A traceon trigger is not used, because
- * such a trigger patches the kernel and runs at each later exec(). With --fork, the child turns
- * tracing on before it calls exec().
+ * program's first branch, and contains no branch of bts. With --fork, the child turns tracing on
+ * before it calls exec().
  */
 #include <dirent.h>
 #include <errno.h>
@@ -218,7 +217,7 @@ static int write_threads(const struct instance *inst, const char *file, pid_t pi
 static int write_targets(const struct targets *targets, const struct instance *inst,
 			 const char *file)
 {
-	/* The second pass adds threads that were created before their creator's ID was written. */
+	/* The first pass may miss a thread whose creator was not in @file yet. So do two passes. */
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < targets->nr; i++)
 			if (write_threads(inst, file, targets->list[i].pid))
@@ -251,7 +250,7 @@ int targets_write(const struct targets *targets, const struct instance *inst,
 	       write_targets(targets, inst, "set_event_pid") ? -1 : 0;
 }
 
-/* Turn tracing on in inst->maps before @inst: mappings must be recorded before their branches. */
+/* Turn on inst->maps first, so that mappings are recorded before branches in the mapped code. */
 static int trace_on(const struct instance *inst)
 {
 	if (inst->maps && instance_write(inst->maps, "tracing_on", "1"))
@@ -259,7 +258,7 @@ static int trace_on(const struct instance *inst)
 	return instance_write(inst, "tracing_on", "1");
 }
 
-/* Wait for the command's exec(), and turn tracing on. Meanwhile, deliver the command's signals. */
+/* Turn tracing on at the command's exec(). Until then, let all signals reach the command. */
 static int trace_from_exec(pid_t child, const struct instance *inst)
 {
 	siginfo_t info;
@@ -297,7 +296,7 @@ int targets_go(struct targets *targets, const struct instance *inst,
 	if (options->fork && inst->maps && instance_write(inst->maps, "tracing_on", "1"))
 		return -1;
 	if (!options->fork && ptrace(PTRACE_SEIZE, targets->child, NULL, PTRACE_O_TRACEEXEC)) {
-		msg_error("stop at the execve of", name,
+		msg_error("stop at execve", name,
 			  "%s; with --fork, bts does not need to stop the command",
 			  strerror(errno));
 		return -1;

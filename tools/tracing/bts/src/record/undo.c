@@ -66,7 +66,7 @@ static void run_guard(int fd)
 	_exit(0);
 }
 
-/* Move @fd to descriptor 3. Close all other files, because the guard must not keep pipes open. */
+/* In the child, move @fd to descriptor 3. Close all other files, so no other pipe stays open. */
 static void leave_all_but(int fd)
 {
 	int null = open("/dev/null", O_RDWR);

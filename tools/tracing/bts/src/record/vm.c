@@ -3,11 +3,10 @@
  * Find the emulated machine of bts record --backend vm, and pass the user's identity and
  * environment to the machine.
  *
- *	on the host, as the user	bts record --backend vm	-- COMMAND
- *	    writes the job		run ...
- *	in the machine, as root		bts record --vm-job FILE -- COMMAND
- *	    reads the job
- *	in the machine, as the user	COMMAND
+ *	on the host, as the user	bts record --backend vm -- COMMAND writes the job, and
+ *					executes `run`, which starts the machine
+ *	in the machine, as root		bts record --vm-job FILE -- COMMAND reads the job, and
+ *					executes COMMAND as the user
  *
  * The job is a sequence of words. Each word begins with its type and ends with a NUL. The job also
  * contains the environment, because `run` is a shell script, and a shell would drop variables with

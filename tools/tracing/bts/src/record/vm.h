@@ -38,7 +38,7 @@ struct vm_job {
 
 /* Find the program that runs a command in the machine. Return its path, or NULL. */
 char *vm_find(void);
-/* Return the text of a job that describes this process. The caller frees the text. */
+/* Return a job: @name and this process's user, groups, umask, environment. The caller frees it. */
 char *vm_job_write(const char *name, size_t *size);
 /* Read a job, and set the environment and umask. On failure, print a message and return NULL. */
 struct vm_job *vm_job_read(const char *path);

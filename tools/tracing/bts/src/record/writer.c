@@ -223,8 +223,8 @@ static void remove_parts(const char *temporary)
 }
 
 /*
- * Report whether another recording of this user is writing the file, or a killed recording of this
- * user left behind data to restore. create_temporary() replaces a file of another user.
+ * Report whether a recording of this user is writing the file, or was killed and left data behind.
+ * If another user owns the file, return false. Then create_temporary() replaces the file.
  */
 static bool is_taken(const struct writer *w)
 {
@@ -258,9 +258,9 @@ static int create_temporary(const struct writer *w)
 }
 
 /*
- * Create a temporary file. If the output is a device such as /dev/null, open the device instead.
- * Refuse a symbolic link to a regular file, because another user may have created the link, or a
- * program may rely on the link. On failure, print a message and return -1.
+ * Create a temporary file, or open the output device (such as /dev/null). Refuse a symbolic link to
+ * a regular file. Another user may have created the link, so do not write to its target. A program
+ * may use the link, so do not replace the link. On failure, print a message and return -1.
  */
 static int open_output(struct writer *w)
 {
@@ -432,7 +432,7 @@ int writer_write_draft(struct writer *w, const char *info)
 {
 	struct bytes text = { .data = (char *)info, .size = strlen(info) };
 
-	/* Do not write a draft to a device, because the draft could not be removed later. */
+	/* A draft of the BTS section cannot be removed from a device, so write no draft there. */
 	if (!w->temporary)
 		return 0;
 	w->draft = w->size;

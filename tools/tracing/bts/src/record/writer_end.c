@@ -95,7 +95,7 @@ static int put_cpu(struct writer *w, struct writer_cpu *cpu)
 	return ret ? -1 : 0;
 }
 
-/* A CPU with unwritten branches needs a part, even if empty: the reader reports the loss there. */
+/* If a CPU has unwritten branches but no data, include the CPU, so that bts can show the loss. */
 bool writer_was_used(const struct writer_cpu *cpu)
 {
 	return cpu->size || cpu->unwritten;

@@ -26,15 +26,15 @@
 struct writer {
 	char			*path;
 	char			*temporary;	/* the name of the incomplete file */
-	bool			device;		/* the trace is a device */
+	bool			device;		/* the output file is a device, such as /dev/null */
 	bool			kept_old;
 	int			fd;
 	int			reserve;
 	unsigned int		page_size;
 	off_t			first_options;	/* where the file stores the options' offset */
 	off_t			size;
-	off_t			draft;		/* offset of the draft (see writer.h), or 0 */
-	size_t			draft_strings;	/* size of @strings before the draft was written */
+	off_t			draft;		/* offset of the draft of the BTS section, or 0 */
+	size_t			draft_strings;	/* size of @strings before this draft was written */
 	bool			keep;		/* keep the files for bts restore */
 	off_t			section[LAST_SECTION + 1];
 	struct bytes		strings;
@@ -69,12 +69,12 @@ const char *writer_section_name(int id);
 uint32_t writer_name(struct writer *w, int id);
 /* Return the name FILE.new.cpuN or FILE.new.INSTANCE.cpuN. The caller frees the name. */
 char *writer_part_name(const char *temporary, const char *instance, int cpu);
-/* Insert a part into the list w->cpus, which is sorted by CPU number, and then by instance. */
+/* Insert @cpu into the list w->cpus, which is sorted by CPU number, and then by instance. */
 void writer_insert_cpu(struct writer *w, struct writer_cpu *cpu);
 
 /*
- * writer_end.c: write the data of @first and of all CPUs after @first. Then write the options and
- * the sections' names. @first is NULL if all data is written. The data section begins at @data.
+ * writer_end.c: write the data of @first and all later CPUs, the options, and the sections' names.
+ * If the file already contains the data of all CPUs, @first is NULL. The data section is at @data.
  */
 int writer_end(struct writer *w, struct writer_cpu *first, off_t data, const char *clock,
 	       char *const *stats, int nr_cpus);

@@ -25,11 +25,11 @@ enum insn_kind {
 	INSN_FAR,
 };
 
-/* code_run() reports that the run is possible, is impossible, or has unknown code. */
+/* The result of code_run(). */
 enum run_verdict {
-	RUN_DONE,
-	RUN_IMPOSSIBLE,
-	RUN_UNKNOWN,
+	RUN_DONE,		/* a straight run leads from @start to @end */
+	RUN_IMPOSSIBLE,		/* no straight run leads from @start to @end */
+	RUN_UNKNOWN,		/* bytes are missing or cannot be decoded */
 };
 
 /**
@@ -53,8 +53,8 @@ void code_each(struct object *o, uint64_t start, uint64_t end,
 	       void (*each)(void *ctx, uint64_t addr, uint32_t length), void *ctx);
 
 /*
- * Report whether the instruction at the address is a nop that the kernel may replace with a jump
- * (static keys) or a call (ftrace, static calls).
+ * Report whether the instruction at the address is a nop that the kernel may patch. Static keys
+ * replace such a nop with a jump. ftrace and static calls replace such a nop with a call.
  */
 bool code_patchable(struct object *o, uint64_t addr);
 

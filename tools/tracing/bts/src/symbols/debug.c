@@ -3,10 +3,10 @@
  * Read the symbols of a file with elfutils' libdwfl. Search these places for the file's debug
  * information:
  *
- *	in the file itself (.gnu_debugdata contains symbols, but no source lines)
- *	in the archive or in /usr/lib/debug, found by its build ID
- *	beside the file, in .debug or in /usr/lib/debug, found by .gnu_debuglink and its CRC
- *	on a debuginfod server, if DEBUGINFOD_URLS is set
+ *	- the file itself (.gnu_debugdata contains symbols, but no source lines);
+ *	- the archive and /usr/lib/debug, by the file's build ID;
+ *	- the file's directory, .debug in it, and /usr/lib/debug, by .gnu_debuglink and its CRC;
+ *	- a debuginfod server, if DEBUGINFOD_URLS is set.
  *
  * libdwfl loads the file as a module at address 0, so file and module have the same addresses.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The compilers of C++ and Rust mangle the names of functions for the linker. Use GNU libiberty to
- * convert the mangled names ("linked" in this table) to the names in the sources.
+ * convert mangled names to the names in the sources. Examples ("linked" is the mangled name):
  *
  *	linked				plain		with arguments
  *	_Z1fi				f		f(int)

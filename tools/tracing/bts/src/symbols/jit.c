@@ -120,9 +120,9 @@ static void keep_last(struct loads *all)
 
 /*
  * Any user can write to /tmp, and a PID may be reused. So a file outside the archive must belong to
- * root or to the user who runs bts. If this file changed after the recording, its contents may be
- * wrong. But the mapped dump (identified by its inode) stays correct, because compilers only append
- * to a dump. @source is NULL for a file in the archive. For any other file, set @source->proof.
+ * root or to the user who runs bts. If a file changed after the recording, its contents may be
+ * wrong. But accept a dump that the program mapped, because compilers only append to dumps.
+ * If a check fails, set @source->proof (object.h). If the file is in the archive, @source is NULL.
  */
 static int open_jit(const char *path, struct object *source, int64_t ended, struct stat *st)
 {

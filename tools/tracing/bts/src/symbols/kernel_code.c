@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read the kernel's code from /proc/kcore, and save it.
+ * Read the kernel's code from /proc/kcore, and save it in the archive.
  *
  * The running code differs from the code in vmlinux, because static keys, alternatives and ftrace
- * patch the code. The code may also be patched during the recording, so it is read twice:
+ * patch the code. The code may also be patched during the recording, so it is read twice. Before
+ * tracing starts, kernel_code_take() reads the code. After tracing has ended, kernel_code_save()
+ * reads the code again, and writes this second copy to the file kcore in the archive. If a page has
+ * changed or disappeared, kernel_code_save() writes the first copy of this page to kcore.before.
  *
- *	tracing on	kernel_code_take()
- *	tracing off	kernel_code_save() reads the code again and writes it to kcore. If a page
- *			changed or was removed, the first copy of this page goes to kcore.before
- *
- * If an instruction is equal in both copies, assume that it did not change. So if unchanged code
- * cannot reach the next branch in the trace, other branches are missing before it. If the code is
- * saved only by bts archive, after the recording, this copy (kcore.later) may differ from the
- * executed code. The kernel's notes are also saved: they contain the build ID of vmlinux.
+ * If an instruction is equal in both copies, assume that the instruction did not change. If
+ * unchanged code does not lead from one branch to the next branch, the pipeline reports a gap. If
+ * the code is saved only by bts archive, after the recording, this copy (kcore.later) may differ
+ * from the executed code. The kernel's notes are also saved: they contain the build ID of vmlinux.
  *
  * The kernel's own code is saved from _stext to _etext. To save the code of modules, BPF programs
  * and trampolines, find their text symbols in /proc/kallsyms. For each of these symbols, save

@@ -2,9 +2,9 @@
 /*
  * Run the line programs of DWARF (versions 2 to 5).
  *
- * A line program generates sequences of rows, each for one stretch of code. A function that the
- * linker discarded (--gc-sections, COMDAT) has its own sequence, which lines.c skips. libdw cannot
- * be used, because it sorts all rows of a unit by address, and so mixes rows of several sequences.
+ * A line program generates sequences of rows. Each sequence describes one stretch of code. Code
+ * that the linker discarded (--gc-sections, COMDAT) has its own sequences, which lines.c skips.
+ * libdw cannot be used, because it sorts all rows of a unit by address, and so mixes the sequences.
  *
  * DWARF 5, section 6.2.
  */

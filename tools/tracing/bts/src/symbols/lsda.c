@@ -2,10 +2,10 @@
 /*
  * Find the landing pads of exceptions in the tables that the unwinder reads.
  *
- *	.eh_frame	CIEs (common information entries), each for many FDEs; an FDE (frame
- *			description entry) per function, with its address and the LSDA's address
- *	LSDA		(language-specific data area) in .gcc_except_table: a table of call sites,
- *			with the landing pad of each call site, or 0
+ *	LSDA	A language-specific data area (.gcc_except_table) lists the call sites of a
+ *		function, each with the address of its landing pad, or with 0.
+ *	FDE	A frame description entry (.eh_frame) has the addresses of a function and its LSDA.
+ *	CIE	A common information entry (.eh_frame) has what many FDEs have in common.
  *
  * The section .eh_frame is read once for each object. LSDAs are read again at each look-up, which
  * is fast enough because exceptions are rare. The file is not trusted, so each cursor knows where

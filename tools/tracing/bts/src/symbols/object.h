@@ -81,22 +81,22 @@ struct line;
 
 /* Whether the file that bts finds is the recorded file (the file mapped during the recording). */
 enum object_proof {
-	OBJECT_PROVEN,		/* the recorded file, as the archive, build ID or inode proves */
+	OBJECT_PROVEN,		/* this is the recorded file (proof: archive, build ID or inode) */
 	OBJECT_UNPROVEN,	/* perhaps the recorded file, so function names get a "?" */
-	OBJECT_CHANGED,		/* another file, so the code and names in it are not used */
+	OBJECT_CHANGED,		/* not the recorded file, so its code and names are not used */
 	OBJECT_MISSING,		/* the file is missing or unreadable */
 };
 
 /**
  * struct object - a file, the kernel, a kernel module, or memory without a file
  * @name:	the short name: the file name, or [kernel]
- * @whole_name:	@name in brackets, which is the name of @whole
+ * @whole_name:	the name of @whole. The name is @name in brackets, for example [libc.so.6]
  * @path:	the path at which the object was mapped
  * @base:	the address of the first page of @file's image
  * @tgid:	PID of the process, if the object is memory without a file
  * @file:	the contents, @file_size bytes; NULL if unreadable
- * @code:	this object or, for a kernel module, the kernel, which contains the module's code
- * @whole:	the function that object_sym() returns for addresses without a symbol
+ * @code:	this object; for a kernel module, [kernel], which also stores the code of modules
+ * @whole:	a dummy function that object_sym() returns for addresses without a symbol
  * @syms:	sorted by address, without overlap
  * @aliases:	sorted by address
  * @segments:	the segments of @file that contain code, sorted by address
@@ -104,7 +104,7 @@ enum object_proof {
  * @is_file:	addresses are ELF addresses, independent of the mapping
  * @proof:	whether the file is the recorded file (see enum object_proof)
  * @user_only:	the trace contains only branches within user space
- * @as_run:	@file is kcore, the kernel's code when the recording ended, and not kcore.later
+ * @as_run:	@file is kcore (saved when the recording ended), not kcore.later (saved afterwards)
  * @before:	the old contents of the kernel's pages that changed or disappeared during the
  *		recording (kcore.before), or NULL
  * @blocks:	decoded blocks (see code.c)
@@ -119,7 +119,7 @@ enum object_proof {
  * @jit_dump:	the path of a jit-PID.dump, or NULL (see jit.c)
  * @jit_mapped:	the object for the mapped jitdump file, or NULL if @jit_dump is in the archive
  * @jit_unread:	@jit_map and @jit_dump have not been read yet
- * @jit_archived: @jit_map is in the archive
+ * @jit_archived: @jit_map is in the trace's archive (the directory FILE.archive)
  * @jit_ended:	the end of the recording, in seconds; 0 if unknown
  */
 struct object {
@@ -231,7 +231,7 @@ struct sym *object_sym(struct object *o, uint64_t addr);
 const uint8_t *object_bytes(const struct object *o, uint64_t addr, size_t *size);
 /*
  * Report whether the bytes from object_bytes() may differ from the executed bytes. They may differ
- * if the kernel patched its code during the recording, or if the code was saved only later.
+ * if the kernel patched code during the recording, or if bts saved the code after the recording.
  */
 bool object_changed(const struct object *o, uint64_t addr, size_t size);
 /* Return the address of the byte at a file offset. */

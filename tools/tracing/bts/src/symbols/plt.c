@@ -6,10 +6,9 @@
  * relocation contains the name of the called function. For printf, the stub is named printf@plt. A
  * stub contains one of these instruction sequences:
  *
- *	jmp *SLOT(%rip)		in .plt or, with IBT, in .plt.sec; in .plt.got if the function's
- *				address is also taken
- *	push $N; jmp .plt	in .plt with IBT, for the first call; N is the index of the
- *				relocation in .rela.plt
+ *	jmp *SLOT(%rip)		in .plt (without IBT), in .plt.sec (with IBT) or in .plt.got
+ *	push $N; jmp .plt	in .plt, only with IBT. The first call of a function executes this
+ *				stub. N is the index of the slot's relocation in .rela.plt
  *
  * In a static program, the relocation for an ifunc's stub contains the address of the ifunc's
  * resolver. The resolver's symbol has the name of the ifunc. lld puts ifunc stubs into .iplt.

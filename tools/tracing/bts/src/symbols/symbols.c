@@ -153,7 +153,7 @@ void object_set_syms(struct object *o, struct sym_list *list)
 
 /*
  * Report whether @name consists of @wanted and the suffix of a copy or of a nested function. For
- * example, .constprop.0 marks a copy for some of the function's callers, and .1 a nested function.
+ * example, if @wanted is f, accept f.constprop.0 (a copy of f) and f.1 (a nested function f).
  */
 static bool is_copy(const char *name, const char *wanted)
 {

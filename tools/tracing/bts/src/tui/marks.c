@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find where the differences between two runs are in the call trees of the tasks.
+ * For each difference between two runs, find its place in the task's call tree.
  *
  * The compared trees (diff/tree.h) do not contain all calls of a task. For example, a system call
  * appears in the trees as a branch, not as a call. A second pass over the trace counts only the
@@ -14,9 +14,9 @@
 #include "marks.h"
 
 /* The state of a frame consists of two flags and a number. */
-#define COUNTED		0x80000000U	/* the compared trees contain the frame */
-#define DROPPED		0x40000000U	/* the compared trees contain no frame inside the frame */
-#define DEPTH		0x3fffffffU	/* number of COUNTED frames from the root to the frame */
+#define COUNTED		0x80000000U	/* the compared trees contain this frame */
+#define DROPPED		0x40000000U	/* the compared trees contain no call inside this frame */
+#define DEPTH		0x3fffffffU	/* how many of this frame and its callers are COUNTED */
 
 static void add_mark(struct marks *m, const struct comparison *c, const struct compared *task,
 		     const struct difference *d, unsigned int side, uint32_t number)
@@ -58,7 +58,7 @@ static int by_place(const void *left, const void *right)
 		return a->pid < b->pid ? -1 : 1;
 	if (a->calls != b->calls)
 		return a->calls < b->calls ? -1 : 1;
-	/* Between a and b, calls only end. So the more deeply nested difference occurs first. */
+	/* No call begins between a and b, so the depth only decreases. Sort by decreasing depth. */
 	if (a->depth != b->depth)
 		return a->depth > b->depth ? -1 : 1;
 	return a->number < b->number ? -1 : 1;

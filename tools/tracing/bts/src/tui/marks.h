@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Find where the differences between two runs are in the call trees of the tasks.
+ * For each difference between two runs, find its place in the task's call tree.
  *
  * Included by: tui/, cmd/tui.c.
  */
@@ -16,8 +16,8 @@
  * struct mark - a difference, and its place in a task
  * @pid:	the PID of the task
  * @number:	number of the difference, counted from 1; the number is the same in both runs
- * @calls:	number of the task's counted calls (is_counted()) that begin before this difference
- * @depth:	how many of the calls in @calls end after this difference
+ * @calls:	how many calls begin before this difference (marks.c explains which calls count)
+ * @depth:	how many of these calls have not ended when this difference occurs
  * @rows:	strings that describe this difference; each string is shown in a row of its own
  */
 struct mark {
@@ -39,10 +39,10 @@ struct marks {
 };
 
 /**
- * struct marker - the differences of a task that a pass over the trace has not reached yet
- * @next:	the first of these differences
+ * struct marker - the remaining differences of a task while bts tui reads the trace
+ * @next:	the first difference that bts tui has not reached yet
  * @end:	the end of the task's differences
- * @calls:	how many of the task's counted calls (is_counted()) have begun so far
+ * @calls:	how many calls have begun so far (marks.c explains which calls count)
  */
 struct marker {
 	const struct mark	*next;
@@ -50,21 +50,21 @@ struct marker {
 	uint64_t		calls;
 };
 
-/* List the differences in @c, and find their places in run c->run[@side]. */
+/* Copy the differences from @c to @m, and find their places in the run c->run[@side]. */
 void marks_init(struct marks *m, struct comparison *c, unsigned int side);
 void marks_free(struct marks *m);
 struct marker marker_begin(const struct marks *m, int pid);
 /*
- * Return the state of the new frame @f, for marker_counts() and marker_here(). @around is the state
- * of the frame around @f, or 0. *@counted reports whether the compared trees contain @f.
+ * Return the state of the new frame @f (see marks.c). @around is the state of the next outer frame,
+ * or 0 if @f is the outermost frame. *@counted reports whether mark.calls counts @f's call.
  */
 uint32_t marker_enter(const struct marks *m, const struct frame *f, uint32_t around,
 		      bool *counted);
-/* @state is the state of a frame. Report whether the compared trees contain this frame. */
+/* @state is the state of a frame. Report whether mark.calls counts the frame's call. */
 bool marker_counts(uint32_t state);
 /*
- * If the pass over the trace has reached the next difference, return this difference. Otherwise,
- * return NULL. @state is the state of the frame around the current position.
+ * If bts tui has reached the next difference, return this difference. Otherwise, return NULL.
+ * @state is the state of the innermost frame at this point of the trace, or 0 if there is none.
  */
 const struct mark *marker_here(const struct marker *marker, uint32_t state);
 

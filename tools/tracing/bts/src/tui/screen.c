@@ -15,7 +15,7 @@
 #include "lib/msg.h"
 #include "tui.h"
 
-/* Indent a difference by at most this width, because the text of a difference is long. */
+/* A row about a difference between runs is long, so indent the row by at most this width. */
 #define MARK_INDENT	20
 
 enum view { VIEW_CALLS, VIEW_TOP };
@@ -29,7 +29,7 @@ enum view { VIEW_CALLS, VIEW_TOP };
  * @cursor:	the selected call
  * @top_first:	the first function on the screen
  * @top_cursor:	the selected function
- * @difference:	number of the difference that the user last selected with d or D, or 0
+ * @difference:	mark.number (marks.h) of the difference last selected with d or D; 0 if none
  * @search:	the text of the last search
  * @message:	text in the last line until the next key is pressed
  */

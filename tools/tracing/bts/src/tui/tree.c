@@ -100,7 +100,7 @@ static void add_mark(struct tui *t, struct tree *tree, uint32_t parent, const st
 	}
 }
 
-/* Add the differences that belong at this point, as children of c->now.frames[@depth - 1]. */
+/* If the two runs differ here, show the differences as children of c->now.frames[@depth - 1]. */
 static void add_marks(struct tui *t, struct calls *c, uint32_t depth)
 {
 	struct marker *marker = marker_of(t, c);
@@ -112,7 +112,7 @@ static void add_marks(struct tui *t, struct calls *c, uint32_t depth)
 	}
 }
 
-/* If the compared trees contain the new frame @f, count @f. Return the state of @f (marks.c). */
+/* If the compared trees (see marks.c) contain @f, add 1 to marker.calls. Return @f's state. */
 static uint64_t count_frame(struct tui *t, struct calls *c, const struct frame *f)
 {
 	uint32_t depth = c->now.depth - 1, state;
@@ -285,7 +285,7 @@ static int by_insns(const void *left, const void *right)
 	return a->branches < b->branches ? 1 : a->branches > b->branches ? -1 : 0;
 }
 
-/* End the open frames. Then add the differences whose places in the trace were not found. */
+/* End the open frames. Then add the remaining differences between the two runs. */
 static void end_marks(struct tui *t, struct calls *c)
 {
 	struct marker *marker = marker_of(t, c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Build and show the trees and sums of bts tui.
+ * Build and show what bts tui displays: the trees of calls, and the counts of each function.
  *
  * Included by: tui/, cmd/tui.c.
  */
@@ -26,8 +26,8 @@
  * @depth:	the number of enclosing calls
  * @kind:	FRAME_*
  * @loss:	the row reports that branches are missing
- * @difference:	if this node is the first row of a difference, the difference's number; else 0
- * @mark:	the row is part of a difference
+ * @difference:	mark.number (see marks.h) if this node is the first row of a mark; otherwise 0
+ * @mark:	the row belongs to a mark, which describes a difference between two runs
  * @folded:	the nodes inside this call are not shown
  */
 struct tree_node {
@@ -46,7 +46,7 @@ struct tree_node {
 	bool		folded;
 };
 
-/* The call tree of one stack of a task. The nodes are sorted by time. */
+/* The call tree of one stack, sorted by time. A task that uses coroutines has several stacks. */
 struct tree {
 	struct task		*task;
 	uint32_t		stack;
@@ -63,10 +63,10 @@ struct tree {
  * @nr_nodes:	the number of nodes in all trees
  * @by_function: the calls, instructions and branches of each function
  * @functions:	the entries of @by_function, sorted by instructions
- * @lines:	the instructions of each line, by function, line number and file name
- * @count:	how often the current step was executed
- * @marks:	the differences between this run and the other run, or NULL
- * @markers:	a marker for each task (see marks.h)
+ * @lines:	number of executed instructions for each key (function, line number, file name)
+ * @count:	step.count (pipeline.h) of the step that fold() is adding to @by_function and @lines
+ * @marks:	if bts tui compares this run with another run, the differences; otherwise NULL
+ * @markers:	for each task, the differences that tui_read() has not reached yet (struct marker)
  */
 struct tui {
 	struct pipe		pipe;
@@ -84,7 +84,7 @@ struct tui {
 	size_t			nr_markers;
 };
 
-/* tree.c: build and free the trees and the sums by function and line. tui_read() uses t->marks. */
+/* tree.c: read a trace into @t. Set t->marks before the call. tui_free() later frees the data. */
 int tui_read(struct tui *t, const char *path, const struct options *options);
 void tui_free(struct tui *t);
 /* Return the next or the previous visible node, or NODE_NONE if there is none. */

@@ -121,8 +121,8 @@ static int by_way(const void *left, const void *right)
 }
 
 /*
- * Return true if the failed call loaded the error number between @c and the next condition, and if
- * @c never had the same outcome in the good call.
+ * Return true if the failed call loaded the error number between @c and the next condition. But
+ * return false if the good call executed the same jump at least once, with the same outcome.
  */
 static bool is_foreign_load(const struct condition *c, const struct trail *good)
 {
@@ -138,7 +138,7 @@ static bool has_reason(const struct ranking *r, const struct condition *c)
 }
 
 /*
- * After the first difference, also add conditions for which is_foreign_load() is true. The failing
+ * Also add conditions that the failed call tested later than the first difference. The failing
  * check may be in code that only the failed call ran, or in a caller that tests a return value.
  */
 static void add_foreign(struct ranking *r, struct history *h)

@@ -13,8 +13,8 @@
 /**
  * struct reason - a possible reason for the failure
  * @condition:	the conditional jump, or NULL if the difference is not a conditional jump
- * @difference:	the last difference at or before @condition, or NULL if ranking.good is NULL
- * @parted:	true if @difference is at @condition, false if @difference is earlier
+ * @difference:	a difference between the failed and the good call; NULL if there is no good call
+ * @parted:	true if @difference is at @condition; false if @difference is before @condition
  * @order:	position of the condition in the order of execution
  * @weight:	likelihood of the reason
  */
@@ -32,7 +32,7 @@ struct reason {
  * @good:	the successful call most similar to @failed (same system call), or NULL
  * @goods:	number of successful calls of the same system call
  * @differences: differences between @failed and @good
- * @trail:	conditions of @failed
+ * @trail:	the conditions that @failed tested, see trail.h
  * @list:	reasons, the most likely first
  */
 struct ranking {

@@ -142,7 +142,7 @@ static void show_reason(const struct history *h, const struct ranking *r, size_t
 		return;
 	if (!reason->parted) {
 		place_with_line(text, sizeof(text), &reason->difference->place);
-		fprintf(out, "     the two calls differ earlier, at %s\n", text);
+		fprintf(out, "     the good call differs before this place, at %s\n", text);
 		return;
 	}
 	way(text, sizeof(text), h, reason, 1);
@@ -176,7 +176,7 @@ void why_show(const struct history *h, const struct ranking *r, unsigned long ro
 	if (r->good)
 		show_call(h, r->good, out);
 	else if (r->goods)
-		fprintf(out, "%zu successful call%s without finding a difference, so the following "
+		fprintf(out, "%zu successful call%s, but no difference was found, so the following "
 			"places are only hypotheses", r->goods, text_plural(r->goods, "s"));
 	else
 		fputs("no successful call, so the following places are only hypotheses", out);

@@ -43,7 +43,7 @@ static bool ends_in_panic(struct object *o, uint64_t addr)
 	return kind == INSN_CALL && !strcmp(object_sym(o, target)->name, "__stack_chk_fail");
 }
 
-/* Report whether @place is in @activation's function. A straight run may leave the function. */
+/* Report whether @place is in @activation's function. Code may run on into the next function. */
 static bool is_own(const struct trail *t, uint32_t activation, const struct place *place)
 {
 	const struct sym *own = t->forest->functions[t->activations[activation].function].sym;

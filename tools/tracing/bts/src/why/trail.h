@@ -30,12 +30,12 @@ struct activation {
  * struct condition - a conditional or indirect jump
  * @place:	the jump
  * @to:		the next executed instruction
- * @same:	if the jump was taken, its token.same; otherwise 0
+ * @same:	identifies a taken jump (see @same of struct token); 0 if the jump was not taken
  * @activation:	index, in trail.activations, of the function call that executed the jump
  * @index:	index among the conditions of the activation
  * @before:	the error number was loaded before the jump
- * @load:	0, or the address of an instruction that loaded the error number between this jump
- *		and the activation's next condition
+ * @load:	the address of an instruction that loaded the error number between this jump and
+ *		the next condition of the same function call; 0 if there is no such instruction
  */
 struct condition {
 	struct place	place;

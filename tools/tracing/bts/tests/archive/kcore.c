@@ -151,7 +151,7 @@ int main(int argc, char **argv)
 	   "a page that has changed is saved");
 	ok(word_at(before, TEXT + 0x1000, &size) == TEXT + 0x1000 && size == PAGE &&
 	   word_at(before, TEXT, &size) == UINT64_MAX,
-	   "only the changed page of the earlier code is saved");
+	   "kcore.before contains the old code of the changed page, and no unchanged page");
 	ok(word_at(before, MODULE + 0x1000, &size) == MODULE + 0x1000,
 	   "the code of a module that was removed is saved");
 	archive_remove(trace);

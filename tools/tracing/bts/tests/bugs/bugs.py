@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Check that bts diff finds randomly chosen bugs.
 
-    bugs.py draw DIR SEED NR PROGRAM    make NR mutants of PROGRAM, whose source is in DIR/tree, and
-                                        list their runs in DIR/runs
+    bugs.py draw DIR SEED NR PROGRAM    make NR random mutants of PROGRAM from the source in
+                                        DIR/tree, and list the runs of the mutants in DIR/runs
     bugs.py judge BTS DIR...            judge the traces that record.sh made, and print KTAP
 
 A mutant has one broken line (see mutate.py), which makes some runs of the program's own tests fail.
@@ -278,7 +278,7 @@ class Judged:
             os.path.basename(row.get('to_file', '?')), row.get('to_line', '?'))
 
     def reason(self):
-        """Return why the changed line is not among the first rows: the category and details."""
+        """Explain why bts diff missed the changed line. Return two strings: reason and numbers."""
         passed, failed = self.ran_in('passed'), self.ran_in('failed')
         ran = 'it ran in %d of %d passed and %d of %d failed runs' % (
             passed, len(self.runs['passed']), failed, len(self.runs['failed']))
@@ -294,7 +294,7 @@ class Judged:
             self.ranks[0], row['score'], better, ran)
         if better:
             return 'passing runs also take the same branches at the changed line', ran
-        return 'branches that ran earlier have the same score', ran
+        return 'other lines have the same score as the changed line, and are listed first', ran
 
     def show(self):
         m = self.mutant

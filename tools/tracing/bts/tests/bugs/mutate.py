@@ -45,7 +45,7 @@ def blank(text):
 
 
 def code_lines(text):
-    """Yield each line within a function: its number, its text, and its text after blank()."""
+    """Yield each line in a function: its number, its text, and the text that blank() returns."""
     lines = text.split('\n')
     depth = 0
     directive = False

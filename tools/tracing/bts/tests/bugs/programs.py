@@ -5,12 +5,12 @@
 An input consists of the arguments and the standard input of one run. All inputs come from the tests
 in the source packages:
 
-    bc     each statement of Test/*.b and Test/signum, with the assignments and definitions before
-           it. These tests loop over up to a million numbers, so only a few random iterations of
-           each loop are used. checklib.b and testfn.b are left out, because each of their
-           statements takes minutes
-    jq     each program of tests/*.test, with its input
-    grep   each row of tests/*.tests, as tests/*.awk runs it, and each grep_test of tests/foad1
+    bc     runs each statement of Test/*.b and Test/signum. Each run begins with the assignments
+           and definitions that precede the statement. These tests loop over up to a million
+           numbers, so only a few random iterations of each loop are used. checklib.b and testfn.b
+           are left out, because each of their statements takes minutes.
+    jq     runs each program of tests/*.test with this program's input.
+    grep   runs each search in tests/*.tests (pattern and input), and each search in tests/foad1.
 """
 import glob
 import json

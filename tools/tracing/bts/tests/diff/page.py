@@ -16,7 +16,7 @@ import xml.etree.ElementTree
 
 
 def differences_of_text(text):
-    """Return {title of the tasks: [(place, side A, side B, end)]}."""
+    """Return {title of the tasks: [[place, what run A does, what run B does, where they meet]]}."""
     tasks = {}
     found = None
     for line in text.splitlines():
@@ -112,7 +112,7 @@ def order_faults(bts, words):
     done = subprocess.run([bts, 'diff', '--json', *words], stdout=subprocess.PIPE, check=False)
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     order = [(-row['score'], bool(re.match('libc[.]|ld-', row['dso']))) for row in rows]
-    return [] if order == sorted(order) else ['the order of the branches: %s' % order]
+    return [] if order == sorted(order) else ['the branches are in the wrong order: %s' % order]
 
 
 def rank_faults(bts, passed, failed):

@@ -2,7 +2,7 @@
 /*
  * Log each instruction of a program's own code by single-stepping, to check bts diff.
  *
- *	steps OUT PROGRAM ARGUMENT	OUT.0, OUT.1 ...: a log for each thread
+ *	steps OUT PROGRAM ARGUMENT	write a log for each thread: OUT.0, OUT.1 and so on
  *
  * Each line of a log is an address in the program's file. Libraries and the kernel are not logged.
  */

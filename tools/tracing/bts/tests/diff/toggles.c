@@ -3,7 +3,7 @@
  * The argument of this program determines where certain branches lead. Bit N of the argument
  * affects only the branch on the line with the comment "toggle N".
  *
- *	toggles BITS		0 or 1 for each of the 16 bits, beginning with bit 0
+ *	toggles BITS		Pass 16 digits (0 or 1). The first digit is bit 0.
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -2,22 +2,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Check that bts diff finds exactly the differences that were made.
 
-    toggles.py list RUNS EQUAL PROGRAM...   print LIST for record.sh: RUNS runs of each PROGRAM.
-                                            EQUAL of these runs have the same argument
+    toggles.py list RUNS EQUAL PROGRAM...   print a list for record.sh: RUNS runs of each PROGRAM.
+                                            Of these, the first EQUAL runs get the same argument.
     toggles.py judge DIR BTS PAIRS [STEPS]  compare PAIRS pairs of the traces in DIR, and print
-                                            KTAP. STEPS is the single-stepping program
+                                            KTAP. STEPS is the single-stepping program.
 
 In a program's source, "toggle N" marks the line whose branch depends on bit N of the argument. If
-two runs have different arguments, they must differ exactly at the lines of the bits that have
-different values. Runs with the same argument must not differ.
+bit N is different in two runs, the line is toggled, and the runs must differ at this line. At all
+other lines, the runs must not differ.
 
 As a second check, GNU diff compares the addresses of all executed instructions, which steps.c found
-by single-stepping the program. The branch of each difference must be in a hunk or right before the
-hunk. A hunk without such a branch must lie between a difference and the place where the runs meet
-again. Before this place, GNU diff may match parts of the runs by chance.
+by single-stepping the program. The branch of each difference (of bts diff) must be in a hunk (of
+GNU diff) or right before it. GNU diff may split a difference into several hunks. But if bts diff
+finds that the runs meet again between two hunks, the second hunk must belong to another difference.
 
-For each pair, page.py checks that the page (--html) contains each difference of the text, and
-the source line of each difference.
+For each pair, page.py checks the HTML page of bts diff. The page must contain each difference that
+the text output shows, and the source line of each difference.
 
 PYTHONPATH must contain tests/lib.
 """
@@ -87,8 +87,8 @@ def compare(bts, a, b, *options):
 
 
 def filtered(bts, a, b):
-    """Return the errors in the output of --dso. Check only status and syntax, because --dso
-    may hide branches of a difference."""
+    """Run bts diff with --dso, and return the errors in the status and in the output's syntax. Do
+    not check the differences, because --dso hides branches, so some differences are missing."""
     wrong = []
     for words in [], ['--json'], ['--html', '-']:
         done = subprocess.run([bts, 'diff', *words, '--dso', 'libc.so.6', a, b],
@@ -110,9 +110,9 @@ def without_place(found):
 
 
 def with_inline(bts, program, found, a, b):
-    """Return the errors of --inline, and the number of inlined functions that bts diff showed.
-    The differences must be the same as without --inline. At each place, --inline must show the
-    inlined functions that LLVM finds."""
+    """Run bts diff --inline. Return error messages, and the number of inlined functions in the
+    output. The differences must be the same as without --inline. At each place, --inline must show
+    the inlined functions that LLVM finds."""
     more = compare(bts, a, b, '--inline')
     wrong = without_place(more)
     if wrong:
@@ -125,12 +125,12 @@ def with_inline(bts, program, found, a, b):
             continue
         path = [name for name in d['in'] if not name.endswith(' [inlined]')]
         if {**d, 'in': path} != less:
-            wrong.append('--inline: another difference at %s' % d['at']['place'])
+            wrong.append('--inline changes the difference at %s' % d['at']['place'])
         own = names.get(int(d['at']['address'], 16), [])
         last = [addr2line.plain(name) for name in d['in'][len(d['in']) - len(own):]]
         if own and last != own:
             wrong.append('--inline: %s at %s, not %s' % (last, d['at']['place'], own))
-    wrong += ['--inline: other differences'] * (len(more) != len(found))
+    wrong += ['--inline changes the number of differences'] * (len(more) != len(found))
     return wrong, sum(name.endswith(' [inlined]') for _, d in more if d for name in d['in'])
 
 
@@ -142,7 +142,7 @@ def line_of(difference):
 
 
 class Steps:
-    """The instructions of a run's threads. logs() single-steps each run once."""
+    """The instructions that each thread of a run executed."""
 
     def __init__(self, folder, program):
         self.folder = folder
@@ -169,7 +169,7 @@ class Steps:
         return self.texts[program]
 
     def read(self, path, program):
-        """Return the instructions in .text, and also write them to a file for GNU diff."""
+        """Return the executed addresses in .text. Also write them to a file for GNU diff."""
         text = self.text(program)
         with open(path, encoding='ascii') as log:
             lines = [int(line, 16) for line in log]
@@ -192,7 +192,7 @@ class Steps:
 
     @staticmethod
     def judge_thread(a, b, hunks, differences):
-        """Return the hunks that no difference explains, and the differences without a hunk."""
+        """Compare GNU diff's hunks with the differences of bts diff. Return error messages."""
         places = {int(d['at']['address'], 16): d for d in differences}
         used = set()
         last = []
@@ -207,10 +207,10 @@ class Steps:
             meets = {int(d['meet']['address'], 16) for d in last
                      if 'meet' in d and d['kind'] != 'recursion'}
             if not begun and (not last or meets & set(a[last_line:a1 - 1])):
-                wrong.append('no place in a hunk with %s' % ' '.join(map(hex, sorted(inside)[:4])))
+                wrong.append('bts diff misses a hunk: %s' % ' '.join(map(hex, sorted(inside)[:4])))
             last = begun or last
             last_line = a2
-        return wrong + ['%#x in no hunk' % p for p in places if p not in used]
+        return wrong + ['the difference at %#x is in no hunk' % p for p in places if p not in used]
 
     def judge(self, a, b, found):
         program = os.path.basename(a).split('.')[0]
@@ -225,9 +225,9 @@ class Steps:
 
 
 def judge_pair(bts, steps, a, b):
-    """Return two lists of faults. The first list comes from comparing source lines, and from
-    testing some options of bts diff. The second list comes from comparing the differences with GNU
-    diff."""
+    """Return two lists of error messages. The first list is about the source lines of the
+    differences, and about some options of bts diff. The second list shows each contradiction
+    between the outputs of bts diff and GNU diff."""
     program = os.path.basename(a).split('.')[0]
     texts = [os.path.basename(path).split('.')[2] for path in (a, b)]
     toggles = toggles_of(program)
@@ -248,7 +248,7 @@ def judge_pair(bts, steps, a, b):
 
 
 def pairs_of(traces, nr_pairs):
-    """Pair runs that have the first run's argument, and random runs with different arguments."""
+    """Return pairs of runs with equal arguments, and random pairs with different arguments."""
     rng = random.Random(SEED)
 
     def text(trace):
@@ -266,8 +266,8 @@ def judge(folder, bts, nr_pairs, stepper=None):
                                                            for x in e.split('.')[:2]]):
         if entry.endswith('.dat'):
             runs.setdefault(entry.split('.')[0], []).append(os.path.join(folder, entry))
-    # Do not single-step Rust programs, because GNU diff may report differences in the code of the
-    # locks in Rust's library, which bts diff ignores.
+    # Do not single-step Rust programs. Their runs may differ in the code of the locks in Rust's
+    # library. GNU diff reports these differences, but bts diff ignores them.
     alone = {program for program in runs if not steps or program.startswith('toggles-rs')}
     print('1..%d' % (4 * len(runs) - len(alone)))
     test = failed = 0
@@ -289,8 +289,8 @@ def judge(folder, bts, nr_pairs, stepper=None):
         for what, wrong, nr in (
                 ('pairs of equal runs: bts diff finds no difference',
                  [results[p][0] for p in equal], len(equal)),
-                ('pairs differ exactly as toggled', [results[p][0] for p in others], len(others)),
-                ('pages show the same differences as the text output',
+                ('pairs differ at the toggled lines', [results[p][0] for p in others], len(others)),
+                ('HTML pages of bts diff show the same differences as its text output',
                  [r[2] for r in results.values()] + [ranks], len(results) + 1),
                 ('pairs agree with GNU diff',
                  [results[p][1] for p in stepped], len(stepped)))[:3 if program in alone else 4]:

@@ -161,7 +161,7 @@ static void test_pages(void)
 	ok(good, "the unreadable part of a page is reported as a loss");
 }
 
-/* Write a pack, and a new page that begins with a row. */
+/* Write a pack, and a new page that begins with an event (see put_row()). */
 static void put_row_page(bool missed)
 {
 	begin();
@@ -170,7 +170,7 @@ static void put_row_page(bool missed)
 	put_row();
 }
 
-/* There must be one loss, before the row. @lost is the number of lost branches, 0 if unknown. */
+/* The reader must report one loss, before the event. @lost: size of the loss, 0 if unknown. */
 static int is_one_loss(uint64_t packs, uint64_t lost)
 {
 	struct result r = write_and_read();
@@ -179,7 +179,7 @@ static int is_one_loss(uint64_t packs, uint64_t lost)
 	       !r.first_rows && r.lost[LOSS_MISSED] == lost && r.losses[LOSS_MISSED] == !lost;
 }
 
-/* Lose entries before a page whose first entry is a row. A row has no sequence number. */
+/* Lose entries before a page that begins with an event. An event has no sequence number. */
 static void test_missed_row(void)
 {
 	int good;
@@ -191,7 +191,7 @@ static void test_missed_row(void)
 	put_row_page(true);
 	put_lost(6 * NR);
 	good &= is_one_loss(1, 5 * NR);
-	ok(good, "a row before a pack does not change the size of a loss");
+	ok(good, "an event before a pack does not change the size of a loss");
 
 	put_row_page(true);
 	new_page(false);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write and read generated traces. All files use version 6 of the trace.dat format. Version 6 has
- * no chunks, so read_file() must tell the CPU reader if a file contains chunks.
+ * Write and read generated traces, in version 6 of the trace.dat format. A file of this version
+ * cannot say that its pages are in compressed chunks, so read_file() must tell the CPU reader.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -82,12 +82,11 @@ extern const struct branch branches[NR];
 /* If @chunked is true, the pages are compressed, and each chunk contains CHUNK_PAGES pages. */
 extern bool chunked;
 extern uint64_t time_to;
-/*
- * If @spoil is set, read_file() damages the file with @spoil(): after opening the file if
- * @spoil_opened is true, otherwise before. @at: offset of chunk @spoil_chunk in the CPU's data.
- */
+/* If @spoil is set, read_file() calls @spoil() to damage the file. See @spoil_chunk for @at. */
 extern void (*spoil)(uint32_t at);
+/* If true, read_file() opens the file, and then calls @spoil(). If false, @spoil() comes first. */
 extern bool spoil_opened;
+/* The number of the chunk to damage. @at is the offset of this chunk in the CPU's data. */
 extern uint32_t spoil_chunk;
 
 /* Begin an empty trace. */

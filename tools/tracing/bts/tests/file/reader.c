@@ -34,7 +34,7 @@ static int is_between(const struct result *r)
 	       !r->lost[LOSS_MISSED] && !r->losses[LOSS_MISSED];
 }
 
-/* The trace must contain exactly @nr branches, and must report @lost lost branches with cause 3. */
+/* The reader must find @nr branches, and losses (see put_lost()) of @lost branches in total. */
 static int is_whole(const struct result *r, uint64_t nr, uint64_t lost)
 {
 	return r->branches == nr && !r->others && !*r->error && r->lost[3] == lost &&
@@ -105,7 +105,7 @@ static void test_foreign(void)
 	ok(good, "a pack of unknown format is reported as a loss, and the error names the format");
 }
 
-/* If a pack follows a truncated entry, the pack's bytes must not be taken for the entry's. */
+/* The reader must not use bytes of the next pack as the missing end of a truncated entry. */
 static void test_cut(void)
 {
 	static const struct { uint16_t type; uint32_t size; } entries[] = {
@@ -125,7 +125,7 @@ static void test_cut(void)
 				strstr(r.error, "a truncated entry");
 		}
 	}
-	ok(good, "a truncated entry is reported as a loss between the two packs");
+	ok(good, "a truncated entry between two packs is a loss, and both packs are read");
 }
 
 static void test_malformed(void)

@@ -198,7 +198,7 @@ judge_window() {
 	[ "$blocks" -gt 50 ] && [ "$blocks" -lt 7000 ]
 }
 
-# After exec(), a process must be shown with the new name, even if it is never preempted.
+# After exec(), each bts_map row contains the new name, so bts report and gdb must show this name.
 judge_pid() {
 	"$bts" report --no-lines both.dat | grep 'bts_map: .*/true$' >"$work/text"
 	says '^ *true-' || return 1
@@ -266,16 +266,16 @@ judge_all() {
 	judge "instructions of a program with signals" judge_bare bts_signal 57
 	judge "instructions of a program with faults" judge_bare bts_fault 70
 	[ "$slow" = 0 ] || judge "instructions of a PIE and its libraries, up to a crash" judge_pie
-	judge "a crash: stack, reverse steps, breakpoint backwards" judge_crash
-	judge "each loss is a gap" judge_gaps
+	judge "gdb shows a crash, steps backwards, and runs backwards to a breakpoint" judge_crash
+	judge "gdb reports every place where the trace lacks branches" judge_gaps
 	judge "threads have their names and histories" judge_threads
-	judge "the kernel, up to an event" judge_kernel
+	judge "from an event in the kernel, gdb runs backwards into the program" judge_kernel
 	judge "the history of a program begins at its exec" judge_exec
 	judge "--window, and --at with a time" judge_window
-	judge "a different process; no such process; no such event" judge_pid
+	judge "--pid selects a process; an unknown PID or event is reported" judge_pid
 	judge "the port accepts only connections from this machine" judge_listen
 	judge "malformed packets" python3 "$here/packets.py" "$bts" bts_fib16.dat 1000
-	judge "reading the trace takes longer than gdb's timeout" judge_patience
+	judge "gdb connects to bts even if reading the trace exceeds gdb's timeout" judge_patience
 	judge "misuse" judge_misuse
 	echo "1..$n"
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Check that gdb's history equals the single-stepper's: history.py STEPS TEXT LEAST [faulted]
+"""Check gdb's history against the steps of a single-stepper: history.py STEPS TEXT LEAST [faulted]
 
-STEPS contains the addresses of the instructions as 64-bit words. TEXT contains the output of
-gdb's command "record instruction-history". The history must equal the last steps, and have at
-least LEAST instructions. The stepper stops at each iteration of a REP instruction, which is a
-single instruction in the history. With "faulted", the last instruction of the history ended the
-program. The stepper does not count this instruction.
+STEPS contains the addresses of the steps as 64-bit words. TEXT contains the output of gdb's command
+"record instruction-history". The history must equal the last steps. LEAST is the minimum number of
+instructions in the history. The stepper stops at each iteration of a REP instruction, which is a
+single instruction in the history. "faulted" means that the last instruction of the history ended
+the program. The stepper does not count this instruction.
 """
 
 import re
@@ -33,7 +33,7 @@ def main():
         sys.exit('# too few')
     for i in range(1, len(history) + 1):
         if i > len(steps) or history[-i] != steps[-i]:
-            sys.exit('# %#x, the %dth from the end, is not what was executed' % (history[-i], i))
+            sys.exit('# gdb wrongly shows %#x as instruction %d from the end' % (history[-i], i))
 
 
 main()

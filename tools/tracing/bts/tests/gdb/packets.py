@@ -76,7 +76,7 @@ def check_bad(stub):
         if not got.startswith(wanted) or (not wanted and got):
             sys.exit('%r: the reply is %r, not %r' % (packet[:60], got[:60], wanted))
         if not stub.ask(b'?').startswith(b'T05thread:p'):
-            sys.exit('%r: no answer after it' % packet)
+            sys.exit('after the bad packet %r, the good packet "?" gets a wrong reply' % packet)
 
 
 # While acknowledgements are on, the stub answers a wrong checksum with "-", and repeats its reply

@@ -87,7 +87,7 @@ static void add_place(struct answers *a, const struct bts_task *task,
 		add_text(a, bts_sym_name(bts_inlined(a->trace, place, depth)));
 	bts_find(a->trace, task, place->addr, &same);
 	check(a, same.sym == place->sym && same.object_addr == place->object_addr,
-	      "bts_find() does not find the same place as the trace");
+	      "bts_find() and the branch have different places for the same address");
 	check(a, place->object_addr >= bts_sym_addr(place->sym), "an address before its function");
 	check(a, bts_sym_is(place->sym, bts_sym_name(place->sym)) &&
 	      bts_sym_is(place->sym, bts_sym_linked(place->sym)),
@@ -247,7 +247,7 @@ static const char *failures(const char *path)
 	bts_close(trace);
 	if (bts_open(&trace, path) || bts_set(trace, "user", NULL) ||
 	    bts_set(trace, "kernel", NULL) != -EINVAL ||
-	    strcmp(bts_error(trace), "set a filter: kernel: cannot be used with user"))
+	    strcmp(bts_error(trace), "set a filter: kernel: conflicts with \"user\""))
 		wrong = "mutually exclusive filters are not reported";
 	bts_close(trace);
 	if (bts_open(&trace, path) || bts_set(trace, "time", "0.5,1e9"))

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read a trace many times while memory allocations fail. For various N, read the trace twice: first
- * only allocation N fails, then allocation N and all later allocations fail. Each time, the library
- * must return a failure, and must be able to close the trace.
+ * memory TRACE: read a trace many times while memory allocations fail
  *
- *	memory TRACE	linked with --wrap=NAME for each function NAME below
+ * For various N, read the trace twice: first only allocation N fails, then allocation N and all
+ * later allocations fail. Each time, the library must return a failure, and must be able to close
+ * the trace. To build the program, link it with --wrap=NAME for each function __wrap_NAME below.
  */
 #include <errno.h>
 #include <libbts.h>

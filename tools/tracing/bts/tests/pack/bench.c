@@ -277,7 +277,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	id = atoi(argv[1]);
-	printf("%-12s %10s %26s %17s\n", "", "", "bytes a branch, batches of", "million/s");
+	printf("%-12s %10s %26s %17s\n", "", "", "bytes/branch by batch size", "million/s");
 	printf("%-12s %10s %8s %8s %8s %8s %8s\n", "", "branches", "256", "512", "1024",
 	       "code", "decode");
 	for (i = 2; i < argc; i++)

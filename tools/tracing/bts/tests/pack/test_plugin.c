@@ -4,8 +4,8 @@
  *
  *	test_plugin PLUGIN
  *
- * The test makes entries with the tracer's coder, and passes the format of the entries to
- * libtraceevent. The printed columns are the columns of trace-cmd report.
+ * The test makes packs with the tracer's pack.c, and tells libtraceevent the format of the entries.
+ * The printed columns are the columns of trace-cmd report.
  */
 
 #include <stdio.h>
@@ -313,7 +313,7 @@ static void test_lost(struct tep_handle *tep)
 	expect(strstr(print(tep, &lost, 28), "bts_lost"), "bts_lost: LOST 7 branches",
 	       "a row that reports lost branches");
 	entry.pack.seq += 4 + 7;
-	expect(print(tep, &entry, size), rows, "branches that a row reports as lost");
+	expect(print(tep, &entry, size), rows, "a loss that has a row is not reported again");
 }
 
 static int misuse(const char *what)

@@ -5,10 +5,10 @@
 #
 #	judge.sh PROGRAMS DIR GUEST	GUEST: the output of record.sh
 #
-# Each trace must contain exactly the program's branches within user space, in order (bts_compare).
-# The expected branches are listed in the program's source, or were found by single-stepping. If the
-# kernel has the tracer, the tracer's trace and perf's trace of a program are also compared. Print
-# KTAP.
+# The tool bts_compare checks that each trace contains exactly the expected branches within user
+# space, in order. The expected branches are listed in the source of the traced program, or were
+# found by single-stepping. If the kernel has the tracer, the tracer's trace and perf's trace of a
+# program are also compared. Print KTAP.
 
 set -u
 
@@ -58,13 +58,13 @@ for program in bts_jumps bts_fault bts_signal bts_hop; do
 done
 for data in two-first two-last; do
 	bts import -o import.dat $data.data 2>said_it
-	check "import of branches:u, recorded with another event: $data" \
+	check "import of branches:u from a file that also contains page-faults:u: $data" \
 		exact_user import.dat "$progs/bts_fault.expect"
 done
-check "the comparison can fail" not exact_user bts_fork.dat "$progs/bts_jumps.expect"
+check "bts_compare rejects wrong branches" not exact_user bts_fork.dat "$progs/bts_jumps.expect"
 
-# Without the guard events of perf_follow.c, a task would receive branches of other tasks, which
-# would cause gaps.
+# Without perf_follow.c, perf would attribute some branches to the wrong task. Each of these
+# branches would cause a gap.
 check "tasks that share a CPU are kept apart" no_gap clones.dat
 check "a row shows a signal's handler, and where the signal arrived" \
 	says 'SIGNAL to _start?+0x86, at ' bts report --no-lines bts_signal.dat
@@ -82,17 +82,17 @@ intel_user() { # PROGRAM
 	[ "$1" = bts_signal ] || no_gap import.dat
 }
 for program in bts_jumps bts_fault bts_signal; do
-	check "import of intel_bts//: each user-space branch of $program" intel_both $program
-	check "import of intel_bts//u: $program" intel_user $program
+	check "an import of intel_bts// has each user-space branch of $program" intel_both $program
+	check "an import of intel_bts//u has each branch of $program" intel_user $program
 done
-# A trace from "bts record --backend intel_bts" must contain the same branches as an imported trace,
-# and also the branches of child processes.
+# "bts record --backend intel_bts" must record each expected branch. This includes the branches of
+# child processes.
 live_both() { # PROGRAM
 	rows "$1-live.dat" >branches &&
 		"$progs/bts_compare" -p "$(tasks "$1-live.dat")" "$progs/$1.expect" branches
 }
 for program in bts_jumps bts_fault bts_signal bts_fork bts_threads bts_hop; do
-	check "intel_bts: each user-space branch of $program" live_both $program
+	check "intel_bts: the trace has each user-space branch of $program" live_both $program
 	check "intel_bts -u: $program" judge $program-live-u.dat "$progs/$program.expect"
 done
 live_kernel() {
@@ -126,7 +126,7 @@ sys.stdout.buffer.write(data)' <bts_jumps-intel.data >unread.data
 		says 'lost ? (entry cannot be read)' bts info unread.dat
 }
 check "import of intel_bts//: branches without an AUX record are reported as a loss" intel_unread
-# A record is 48 bytes long, so one of the truncated files ends exactly at the end of a record.
+# perf's samples have 48 bytes, so one of the six truncated files ends right after a sample.
 cut_short() {
 	for size in 2000 2008 2016 2024 2032 2040; do
 		head -c $size bts_jumps.data >cut.data
@@ -137,7 +137,7 @@ cut_short() {
 		status 1 says 'not a perf.data file' bts import -o n.dat "$progs/bts_jumps" &&
 		status 1 says 'No such file' bts import -o n.dat no.data && [ ! -e n.dat ]
 }
-check "import of a truncated file, of another file, and of a missing file" cut_short
+check "import reports a truncated file, a file that is not perf.data, and a missing file" cut_short
 import_archives() {
 	rm -rf new.dat* && mkdir -p new.dat.archive && touch new.dat.archive/foreign || return
 	bts import -o new.dat bts_jumps.data && [ -e new.dat.archive/foreign ] &&
@@ -202,7 +202,7 @@ if [ -e signals-perf.dat ]; then
 	check "top --inline with signal handlers" says 'on_usr1' bts top --inline -n 0 signals-perf.dat
 	check "tui: the calls of signal handlers" handlers_in_tui
 fi
-# The code before an exec() or sigreturn() ends without a branch, so its end must not be counted.
+# These traces have no branch for exec() or sigreturn(), so the dump must not add such a branch.
 sums() {
 	for program in bts_exec bts_signal; do
 		[ "$(bts dump -f callgrind $program.dat 2>/dev/null |
@@ -224,7 +224,7 @@ trace_cmd() {
 	cat rows.txt
 	[ "$(cat rows.txt)" -eq 999 ]
 }
-check "trace-cmd prints the same branches" trace_cmd
+check "trace-cmd prints a row for each of the 999 branches of bts_loop" trace_cmd
 
 echo "1..$total"
 [ "$failed" -eq 0 ]

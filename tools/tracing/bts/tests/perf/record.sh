@@ -93,7 +93,7 @@ check "record tasks that share a CPU" says '24 tasks,.*nothing lost' \
 		spawn() { i=0; while [ $i -lt 10 ]; do i=$((i + 1)); (:); done; }
 		(spawn & (spawn; :); wait; :); :'
 
-# --- To compare with the tracer -------------------------------------------------------
+# --- Programs recorded with perf and with the tracer ----------------------------------
 
 both() { # NAME COMMAND...
 	to=$1
@@ -108,7 +108,7 @@ if grep -qw bts /sys/kernel/tracing/available_tracers; then
 	check "record the program fib, with perf and with the tracer" both fib "$progs/bts_fib"
 	check "record the program ./signals, with perf and with the tracer" both signals ./signals
 else
-	check "without the tracer, perf records" says 'recording with perf' \
+	check "without the tracer, bts record uses perf" says 'recording with perf' \
 		bts record -o default.dat -- "$progs/bts_jumps"
 	check "without the tracer, --backend tracer fails" status 125 says 'no bts tracer' \
 		bts record --backend tracer -o t.dat -- "$progs/bts_jumps"
@@ -116,7 +116,7 @@ fi
 
 # --- Losses ---------------------------------------------------------------------------
 
-# While bts is stopped, the ring buffer becomes full, and the program, bts's tracee, cannot exit.
+# While bts is stopped, the ring buffer fills up.
 loses() {
 	bts record --backend perf -m 128k -o lost.dat -- "$progs/bts_million" 2>bill &
 	bts=$!
@@ -196,8 +196,8 @@ repeated_call() {
 }
 check "a system call that a signal interrupts and the kernel restarts" repeated_call
 
-# The ring buffers of the CPUs share 5 MiB, and the program fills the ring buffer of one CPU more
-# than once.
+# The user may not lock 8 MiB of memory for each CPU, so bts must use smaller ring buffers. The
+# program runs on one CPU, and fills the ring buffer of this CPU more than once.
 limited() {
 	# shellcheck disable=SC2086 # a command and its options
 	says ' 1,000,000 branches.*nothing lost' taskset -c 0 prlimit --memlock=4194304 $user \
@@ -236,5 +236,5 @@ refusals() {
 		status 126 bts_perf -o n.dat -- /etc/passwd && status 7 bts_perf -o s.dat -- sh -c 'exit 7' &&
 		[ ! -e n.dat ]
 }
-check "bts refuses what perf cannot record, and a missing program" refusals
+check "bts record fails if perf does not support an option, or if the program cannot run" refusals
 [ "$failed" -eq 0 ]

@@ -3,8 +3,8 @@
 #
 # Test recordings: check.sh [DIR [BTS [KERNEL]]]. Print KTAP. Build and run trust.c under ASan and
 # UBSan. With output.py, check what BTS prints for the trace that odd.c writes. With killed.py,
-# check that BTS can restore a trace if killed.c is killed. With deep.py, check "bts why" for deeply
-# nested calls. KERNEL is the kernel's source tree. The default is the tree with these files.
+# check that BTS restores a trace whose writer was killed. With deep.py, let BTS read traces
+# with deeply nested calls. KERNEL is a source tree of the kernel, by default the tree of check.sh.
 
 set -eu
 

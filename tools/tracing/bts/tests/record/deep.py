@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compare system calls with deeply nested kernel functions.
+"""Test bts why and bts diff with system calls that contain deeply nested function calls.
 
-    deep.py BTS TRACE     write TRACE, and print KTAP
+Usage: deep.py BTS TRACE. BTS is the tool. Write the files TRACE and TRACE.other, and print KTAP.
 
-The second of two system calls fails. The calls differ only in the innermost function. In one
-trace, bts why must find the difference. In the other trace, the innermost function is nested too
-deeply, so bts why must not compare it. Then bts diff must do the same with one call per trace.
+The second of two system calls fails. They differ only in their innermost function calls. If 50,000
+function calls are nested, bts must compare all of them. If 150,000 are nested, bts must report that
+it skipped some of them. bts why gets one trace with both system calls. bts diff gets two traces.
 """
 import json
 import struct
@@ -38,8 +38,8 @@ def branch(source, target):
 
 
 def system_call(depth, result):
-    """Return the rows of a system call. If the call succeeds, its innermost function calls leaf().
-    The innermost function returns directly to the outermost function."""
+    """Return a system call's entries. ping() and pong() call each other. If the system call
+    succeeds, the last pong() calls leaf(). The last pong() returns directly to __x64_sys_kill()."""
     chain = [PING, PONG] * (depth // 2)
     rows = [branch(0x401000, ENTRY), branch(ENTRY + 0x10, CALL), branch(CALL + 0x10, PING)]
     rows += [branch(at + 0x10, to) for at, to in zip(chain, chain[1:])]
@@ -51,7 +51,7 @@ def system_call(depth, result):
 
 
 def pages(rows):
-    """Put the rows into pages of a ring buffer. All rows have the same size."""
+    """Put entries into pages of a ring buffer. All entries have the same size."""
     size = 4 + len(rows[0])
     each = (PAGE - 16) // size
     for i in range(0, len(rows), each):

@@ -2,10 +2,10 @@
 /*
  * Write a trace of two CPUs until the process is killed: killed FILE [N]
  *
- * As in a flight recording, the trace has two parts for each CPU: its branches, and its mappings.
- *
- * The Nth write() writes half of its bytes, and then the process receives SIGKILL. Without N, the
- * trace is completed, and the number of write() calls is printed. Link with --wrap=write.
+ * As in a flight recording, the trace has two parts for each CPU. One part contains branches. The
+ * other part shows which files are mapped. The Nth write() writes half of its bytes, and then the
+ * process receives SIGKILL. Without N, the trace is completed, and the number of write() calls is
+ * printed. Link with --wrap=write.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ ssize_t __wrap_write(int fd, const void *data, size_t size)
 	return -1;
 }
 
-/* Write a page that contains a row for a mapping. A page header contains the time and the size. */
+/* Write a page with one entry, a mapping. The page's header contains the time and the size. */
 static int put_mapping(struct writer *w, int cpu, int pid)
 {
 	static const char path[] = "/usr/bin/killed";

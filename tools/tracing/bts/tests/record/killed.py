@@ -4,9 +4,9 @@
 
     killed.py BTS KILLED DIR     print KTAP
 
-KILLED writes a trace, and is killed at one of its writes. The rows of each CPU of the restored
-trace must be the first rows of the whole trace. If KILLED was killed after all chunks were written,
-no row may be missing. A kill at a later write must not leave fewer rows than an earlier kill.
+KILLED writes a trace until it is killed. Then bts restores the trace. For each CPU, the restored
+rows must be the first rows of this CPU in a whole trace. If KILLED was killed after all chunks were
+written, no row may be missing. A later kill must not leave fewer rows than an earlier kill.
 """
 import glob
 import os
@@ -34,8 +34,8 @@ def run(*words):
 
 
 def rows():
-    """Return the mappings, and the branches of each task, without times and names. A restored trace
-    may lack the names, which the trace stores apart from the rows."""
+    """Return the mappings, and the branches of each task, without times and task names. A recording
+    writes the task names at its end, so a restored trace may lack the names."""
     out = subprocess.run([BTS, 'dump', '-f', 'csv', TRACE], stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL, check=False).stdout.splitlines()
     out = [row.split(b',', 2)[2] for row in out[1:]]

@@ -2,21 +2,21 @@
 /*
  * odd FILE [ADDRESS]: write a trace that contains hostile names
  *
- * A task calls a JIT-compiled function twice, or ODD_CALLS times. The names of the task and
- * its functions, and the recorded command, contain a quote, an HTML tag, UTF-8, an invalid byte,
- * and sequences that set a terminal's title and colour. One mapped file does not exist, and its
- * name also contains such a sequence. With ADDRESS, the task also takes branches in /throws,
- * from ADDRESS on. /throws has no build ID, and is mapped at 0x400000.
+ * A task calls a JIT-compiled function twice, or N times with the environment variable ODD_CALLS=N.
+ * The names of the task and its functions, and the recorded command, contain a quote, an HTML tag,
+ * UTF-8, an invalid byte, and sequences that set a terminal's title and colour. One mapped file
+ * does not exist, and its name also contains such a sequence. With ADDRESS, the task also maps the
+ * file /throws (no build ID) at 0x400000, and takes 64 branches there. The first begins at ADDRESS.
  *
- * With ODD_STACKS=N, the functions have ordinary names, and two fibers are suspended with the
- * same calls. Fiber A waits first, but fiber B resumes first. Fiber B calls leaf() N times before
- * it waits, and calls park() several times after it resumes.
+ * With ODD_STACKS=N, the functions have ordinary names. Each of two fibers calls climb(). Then
+ * climb() calls park(), and the fiber waits in park(). Fiber A waits first, but fiber B resumes
+ * first. Fiber B calls leaf() N times before it waits, and calls park() several times afterwards.
  *
  * With ODD_GDB=FILE, the task maps two copies of FILE at the same address, one after the other. The
- * trace ends in an idle task. In the archive, a copy of FILE replaces the kernel's code.
+ * trace ends in an idle task. The trace's archive contains FILE in place of the kernel's code.
  *
- * With ODD_PID, the task has this PID and maps the file ODD_DUMP, the trace has no archive, and the
- * lines in ODD_INFO are added to the BTS section.
+ * With ODD_PID=N, the task has PID N, and the trace has no archive. With ODD_DUMP=FILE, the task
+ * also maps FILE. The lines in ODD_INFO are added to the lines that bts info prints.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -100,7 +100,7 @@ static void wait_for_turn(struct pages *p, unsigned int fiber, unsigned int main
 	go(p, SWITCH, 0x10, MAIN, main_at);
 }
 
-/* main() resumes a fiber in park(), and the fiber returns from park() and climb(). */
+/* main() resumes a fiber that waits in park(). The fiber returns from park() and from climb(). */
 static void go_on(struct pages *p, unsigned int fiber, unsigned int main_at)
 {
 	resume(p, main_at, PARK, 0x14);

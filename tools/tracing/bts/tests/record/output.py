@@ -4,9 +4,9 @@
 
     output.py BTS TRACE ODD     print KTAP
 
-The program ODD made TRACE, and TRACE-3 with three calls.
-
-In TRACE-stacks, bts first guesses a wrong stack. Check that each command corrects this guess.
+ODD (see odd.c) wrote TRACE, TRACE-3 and TRACE-stacks. TRACE-3 contains one more call than TRACE.
+In TRACE-stacks, a task switches between call stacks. At one switch, bts guesses the wrong stack. A
+later branch shows the error. Check that each command then corrects its output.
 """
 import collections
 import json
@@ -88,7 +88,7 @@ def harmless(data):
 
 
 def page():
-    """Check that the page of bts diff is well-formed, and shows names that contain tags as text."""
+    """Check that the page of bts diff is well-formed. HTML tags in names must appear as text."""
     out = run('diff', '--html', '-', TRACE, TRACE.replace('.dat', '-3.dat'))
     try:
         root = xml.etree.ElementTree.fromstring(out)
@@ -102,7 +102,7 @@ def page():
 
 
 def graph_park(trace):
-    """Check that each call of park() is counted, although bts moves some calls to another stack."""
+    """Check that each call of park() is counted, although bts first guesses a wrong stack."""
     ends = [row for row in objects('replay', '--json', trace) if row.get('return') == 'park']
     wanted = {'calls': len(ends), 'branches': sum(row['branches'] for row in ends)}
     found = [row for row in objects('graph', '--json', 'park', trace) if 'calls' in row]
@@ -180,19 +180,19 @@ def check_jit(path, content):
     try:
         names, _, archived = names_of_jit(path, time.time() + 100)
         result(b' leaf  ' in names and path.encode() not in names and archived,
-               f'a JIT {kind} that is older than the trace')
+               f'a JIT .{kind} file that is older than the trace is used and archived')
         names, said, archived = names_of_jit(path, time.time() - 100)
         result(b' leaf?  ' in names and f'# {path}: may have changed'.encode() in names and
                b'not archived, because the file may have changed' in said and not archived,
-               f'a JIT {kind} that is newer than the trace')
+               f'a JIT .{kind} file that is newer than the trace is used, but is not archived')
         if os.geteuid():
-            result(True, f'a JIT {kind} of another user # SKIP not root')
+            result(True, f'a JIT .{kind} file of another user is not used # SKIP not root')
             return
         os.chown(path, 65534, 65534)
         names, said, archived = names_of_jit(path, time.time() + 100)
         result(b'leaf' not in names and f'# {path}: cannot be read'.encode() in names and
                b'belongs to another user' in said and not archived,
-               f'a JIT {kind} of another user')
+               f'a JIT .{kind} file of another user is not used')
     finally:
         os.unlink(path)
 
@@ -233,7 +233,7 @@ def refuses(words, other=None, stdin=None):
 
 
 def overwrites():
-    """Check that -o and --html do not overwrite an input, even through a link or as stdin."""
+    """Check that -o and --html do not overwrite an input, even if a link or stdin leads to it."""
     outputs = [['dump', '-f', name, '--dso', 'x', '-o', 'COPY', TRACE, 'COPY']
                for name in ('profgen', 'autofdo', 'bolt', 'bolt-pa')]
     outputs += [['dump', '-f', name, '-o', 'COPY', 'COPY'] for name in
@@ -341,15 +341,15 @@ def main():
                   ['report', '--from', 'no\033such', '-i']):
         result(harmless(on_terminal(*words, TRACE)), 'plain text on a terminal: bts ' + words[0])
     result(page(), 'diff --html: a well-formed page')
-    result(b'\033]0;x\a' in run('report', TRACE), 'control characters in names remain in a file')
+    result(b'\033]0;x\a' in run('report', TRACE), 'output to a pipe keeps control characters')
     stacks = TRACE.replace('.dat', '-stacks.dat')
-    result(graph_park(stacks), 'graph: calls that bts moves to another stack')
-    result(nested(stacks), 'dump -f chrome: calls that bts moves to another stack')
+    result(graph_park(stacks), 'graph: each call is counted, even if bts guesses a wrong stack')
+    result(nested(stacks), 'dump -f chrome: calls are nested, even if bts guesses a wrong stack')
     status, seen = tui(stacks)
-    result(status == 0, 'tui: calls that bts moves to another stack')
+    result(status == 0, 'tui: no error if bts guesses a wrong stack')
     lines = [line for line in seen.split(b'\n') if b'cannot be read' in line]
     result(lines and not [line for line in lines if b'\033]0;' in line],
-           'tui: the name of a file in the summary')
+           'tui: a file name in the summary contains no control sequences')
     result(flame(), 'dump -f flame')
     result(times(), '--time')
     result(delays(), 'top --delay')

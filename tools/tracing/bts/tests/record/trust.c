@@ -42,7 +42,7 @@ static int open_as_told(const char *path, int flags, struct stat *st)
 
 static int told = -1;
 
-/* Replace bts record with a function that only reports the path of the trace. */
+/* live.c calls this function instead of executing bts record. Report the trace's path, and wait. */
 static int wait_for_signal(const char *file, char *const *args)
 {
 	(void)file;
@@ -143,13 +143,13 @@ static void test_trace(void)
 
 /* --- The archive -------------------------------------------------------------------- */
 
-/* Archive more than a size limit allows, as if the disk were full. Return: 0 on success. */
+/* Limit files to 4 bytes, and archive 6 bytes, as if the disk were full. Return: 0 on success. */
 static int put_on_full_disk(const char *trace, const char *name)
 {
 	struct rlimit old, limit;
 	int ret;
 
-	/* The limit also applies to the file that receives the results. */
+	/* RLIMIT_FSIZE also limits stdout if stdout is a file, so print the earlier results now. */
 	fflush(stdout);
 	getrlimit(RLIMIT_FSIZE, &old);
 	limit = (struct rlimit) { .rlim_cur = 4, .rlim_max = old.rlim_max };
@@ -175,7 +175,7 @@ static void test_archive(void)
 	link_to("../foreign/new", "b.archive/notes");
 	ok(!archive_has("b", "notes") && !archive_put("b", "notes", "x", 1) &&
 	   has("b.archive/notes", "x") && !is_link("b.archive/notes") &&
-	   access("foreign/new", F_OK), "a link in place of an archived file is replaced");
+	   access("foreign/new", F_OK), "a new archived file replaces a link of the same name");
 	ok(archive_put("b", "root/../../foreign/new", "x", 1) && access("foreign/new", F_OK),
 	   "no name leads out of the archive");
 	chmod("foreign/victim", 0600);
@@ -255,7 +255,7 @@ static void test_instance(void)
 	lock = lock_directory(mine, 0);
 	inst = instance_create();
 	ok(inst && strcmp(inst->path, mine) && !access(mine, F_OK),
-	   "an instance used in another PID namespace is kept, even if our own PID is in its name");
+	   "if the instance bts-PID is in use, bts keeps this instance, and creates bts-PID.1");
 	if (inst)
 		instance_remove(inst);
 	close(lock);

@@ -6,8 +6,8 @@ Compare TRACE with COPY, in which N processes repeat the run of TRACE at differe
     clones.py BTS TRACE COPY N
 
 generate.c made COPY from TRACE, with BTS_PROCESSES=N. In process K, the PIDs are 1000 * K
-higher than in TRACE, and the files are mapped 4096 * K bytes higher. Each branch, and each call
-within main(), must have the same names as in TRACE.
+higher than in TRACE, and the files are mapped 4096 * K bytes higher. Each branch must begin and end
+in the same functions as in TRACE. Within main(), bts replay must show the same calls.
 """
 import csv
 import subprocess
@@ -40,7 +40,7 @@ def branches(bts, trace):
 
 
 def cloned(tasks, clone):
-    """Change PIDs and addresses to those of a clone."""
+    """Return a copy of `tasks`. Add `clone` * PIDS to PIDs and `clone` * PAGE to user addresses."""
     return {pid + clone * PIDS: [(shifted(source, clone * PAGE), shifted(target, clone * PAGE),
                                   *rest) for source, target, *rest in taken]
             for pid, taken in tasks.items()}
@@ -72,7 +72,7 @@ def main():
     for clone in range(int(clones)):
         own = pid + clone * PIDS
         if at(bts, copy, own, wanted[own][0][1]) != at(bts, trace, pid, wanted[pid][0][1]):
-            sys.exit("# the filter --to finds other branches")
+            sys.exit("# --to finds a different number of branches in COPY than in TRACE")
     trees = {pid: calls(bts, trace, pid) for pid in original}
     if max(map(len, trees.values())) < 10:
         sys.exit("# no calls")

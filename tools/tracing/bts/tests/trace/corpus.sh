@@ -3,10 +3,10 @@
 #
 # Test bts with real-world programs: corpus.sh build|record|judge DIR BTS
 #
-# Run "build" and "judge" on the host, and "record" in a guest. Traces must not contain gaps. bts
-# may guess stacks only if the program has fibers, goroutines or coroutines. The calls within an
-# object are compared with the calls that callgrind counts (arcs.py). The counts differ for these
-# reasons:
+# Run "build" and "judge" on the host, and "record" in a guest. Traces must not contain gaps. If the
+# branches allow several call stacks, bts guesses the stack. This may happen only for programs with
+# fibers, goroutines or coroutines. The calls within an object are compared with the calls that
+# callgrind counts (arcs.py). The counts differ for these reasons:
 #
 #  - If function A jumps to function B, and B jumps back to the beginning of A, callgrind counts the
 #    second jump as a call, but bts counts it as a loop. Our programs are built without such jumps.
@@ -34,8 +34,8 @@ cc1=$(gcc -print-prog-name=cc1)
 compilers='gcc clang'
 linkers='bfd lld'
 
-# Columns: name; whether stacks may be guessed (any) or not (none); minimum percentage of calls on
-# which callgrind must agree, or -; object that contains these calls, or -; command.
+# Columns: NAME GUESSES PERCENT OBJECT COMMAND. If GUESSES is "none", bts must not guess stacks. bts
+# and callgrind must agree on at least PERCENT % of OBJECT's calls. If PERCENT is -, skip this test.
 list() {
 	for compiler in $compilers; do
 		for linker in $linkers; do
@@ -152,8 +152,8 @@ record() {
 
 # ---- judge -----------------------------------------------------------------------------
 
-# same_calls OBJECT PERCENT COMMAND...: at least PERCENT % of OBJECT's calls must equal callgrind's.
-same_calls() {
+# For at least PERCENT % of OBJECT's calls, bts and callgrind must find equal counts (see arcs.py).
+same_calls() { # OBJECT PERCENT COMMAND...
 	object=$1
 	percent=$2
 	shift 2

@@ -4,7 +4,7 @@
 # Run the tool on bad input: damage.py SERVE RUNS PROGRAMS CALLS TRACE [SMALL...]
 #
 # Truncate TRACE at 1,000 positions. Make RUNS copies (in total) of TRACE and the SMALL traces, and
-# damage each copy at random. CALLS is the program that the last trace argument shows. Make
+# damage each copy at random. The last argument must be a trace of the program CALLS. Make
 # (RUNS / 10) copies of CALLS, and damage each copy at random. SERVE is serve.c, linked with the
 # tool. The tool should be built with SAN=1. No command may crash or hang. If a command fails, it
 # must print a message with the name of the file and the reason. The branches that the tool reads
@@ -110,12 +110,12 @@ def cut(servers, data, whole, size):
     status, cpus, err = rows(servers, path)
     os.unlink(path)
     wrong = verdict("cut at %d" % size, status, err)
-    # If bts has failed, the truncated trace may lack the numbers of the CPUs. Then compare its
-    # Nth CPU with the Nth CPU of the whole trace.
+    # If the cut has removed the numbers of the CPUs, bts numbers the CPUs from 0, and fails. So if
+    # bts fails, compare the Nth CPU of the truncated trace with the Nth CPU of the whole trace.
     for i, (cpu, shown) in enumerate(sorted(cpus.items())):
         other = whole.get(cpu) if status == 0 else sorted(whole.items())[i][1]
         if not wrong and (other is None or shown != other[:len(shown)]):
-            wrong = "cut at %d: CPU %s does not show its first branches" % (size, cpu)
+            wrong = "cut at %d: the first branches of CPU %s differ from TRACE" % (size, cpu)
     return wrong
 
 
@@ -176,7 +176,7 @@ def damage_program(servers, trace, calls, data, number):
 
 
 def whole_program(servers, trace, calls, data):
-    """Check that an undamaged program in the archive is read, and that its names have no "?"."""
+    """Check that bts reads the undamaged program, and does not mark names as unproven ("fib?")."""
     _, out, err = with_program(servers, trace, calls, data, ["top", "-n", "0"], "whole")
     if b" fib  (calls)" not in out:
         return "bts did not read the program in the archive: %s" % err.decode(errors="replace")
@@ -249,9 +249,9 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results.add("cut at %d places" % len(sizes),
                     pool.map(lambda s: cut(servers, contents[0], whole, s), sizes))
-        results.add("damaged %d times" % runs,
+        results.add("the trace is damaged in %d ways" % runs,
                     pool.map(lambda n: damage(servers, traces, contents, n), range(runs)))
-        results.add("the program damaged %d times" % (runs // 10),
+        results.add("the traced program is damaged in %d ways" % (runs // 10),
                     [pool.submit(whole_program, servers, traces[-1], calls, program).result()] +
                     list(pool.map(lambda n: damage_program(servers, traces[-1], calls, program, n),
                                   range(runs // 10))))

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Draw the documentation's pictures: draw.sh DIR BTS. DIR must contain calls.dat (made by
-# record.sh) and grep.dat. Record grep.dat in the emulated machine, with the files in memory:
+# Draw the documentation's pictures: draw.sh DIR BTS. DIR must contain calls.dat (see record.sh) and
+# grep.dat. Record grep.dat in the emulated machine, and let grep search files in memory (/tmp):
 #
 #	cp -r /usr/include /tmp/include
 #	bts record -o DIR/grep.dat -- grep -rl EINVAL /tmp/include

@@ -6,9 +6,9 @@ OURS is the output of `bts top --json -n 0`. THEIRS are the files of `callgrind 
 one for each process. Without symbols, the profiles disagree about where a function begins. So
 for each function that bts knows, flat.py adds up callgrind's counts of all instructions up to the
 next function. Only .text is compared, because callgrind assigns no object to the stubs
-of the PLT. The counts of callgrind include the iterations of a REP instruction. BTS cannot see
-these iterations, so flat.py counts one execution of a REP instruction for each execution of the
-next instruction.
+of the PLT. callgrind counts each iteration of a REP instruction, but BTS cannot see iterations.
+After the last iteration, the CPU executes the next instruction once. So flat.py reduces the count
+of a REP instruction to the count of the next instruction.
 
 The first line of the output has four numbers: the number of the object's functions that have equal
 counts, the number of all functions of the object, the sum of the differences, and the sum of

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Make a long trace by repeating the branches of a recorded trace.
+ * Make a long trace. Write the branches of the trace IN to the trace OUT, TIMES times in a row.
  *
  *	generate IN OUT TIMES [entries|packs] [zstd|none] [N] [FROM...]
- *	generate IN		decode IN, and print the number of branches
  *
- * Such traces are used for measurements, and to test packs if the kernel writes none. Rows of
- * mappings are written once. Rows of task switches are written in each repetition, with later
- * times. Formats, symbols and names are copied from IN. With N, but without FROM, every Nth pack is
- * left out, as if the ring buffer had been overwritten. With FROM, every Nth branch from one of
- * these addresses is left out instead, without a loss row, as if the hardware had lost the branch.
- * The number of left-out branches is printed. These environment variables change the trace:
+ * If IN is the only argument, decode IN, and print the number of branches. With "packs", branches
+ * are written in packs, even if IN contains no packs. Rows of mappings are written once. Rows of
+ * task switches are written in each repetition, with later times. Formats, symbols and names are
+ * copied from IN. With N, but without FROM, every Nth pack is left out, as if the ring buffer had
+ * been overwritten. FROM is a list of addresses. With FROM, all packs stay, but every Nth branch
+ * that begins at a listed address is left out, without a loss row. The number of left-out branches
+ * is printed. These environment variables change the trace:
  *
- *	BTS_WRONG=1		with FROM, instead of leaving out a branch, replace its source with
- *				the target of the previous branch, similar to erratum AAJ122
+ *	BTS_WRONG=1		with FROM, keep all branches. Change every Nth branch's source to
+ *				the previous branch's target. (Erratum AAJ122 causes wrong sources.)
  *	BTS_SMALL=1		leave out most formats and symbols, so that random damage hits
  *				bytes that matter
  *	BTS_TASKS=N		assign the repetitions to N tasks in turn, as if these tasks were
- *				threads of the recorded process. No task ends
- *	BTS_PROCESSES=N		like BTS_TASKS=N, but with processes, whose addresses differ
+ *				threads of the recorded process. No row shows the end of a task
+ *	BTS_PROCESSES=N		like BTS_TASKS=N, but make N processes with different addresses
  *	BTS_FIRST=N		keep only the first N branches of each CPU, in each repetition
- *	BTS_MOVES=N		let the tasks of the first CPU move to CPU 1000 for N branches, then
- *				back for N, and so on. Needs "entries", so that branches have times
+ *	BTS_MOVES=N		every N branches, move the first CPU's tasks to CPU 1000 or back.
+ *				Pass "entries", because in a pack, all branches have the same time
  *	BTS_IDLE=1		write the branches of the first CPU as branches of its idle task,
  *				and write the same branches, with the same times, for CPU 1000
  *	BTS_INDEX=N		make chunks of N pages, and add an index, as bts record does
@@ -49,7 +49,7 @@
 #define PACK_ID		1999
 #define PACK_HEAD	35
 #define PACK_BYTES	3000
-/* The PIDs of successive clones (the tasks of BTS_TASKS or BTS_PROCESSES) differ by this number. */
+/* See BTS_TASKS. In copy K of the recorded tasks, each PID is K * CLONE_PIDS higher. */
 #define CLONE_PIDS	1000
 
 static const char pack_format[] =
@@ -91,8 +91,8 @@ struct out {
 	bool		wrong;
 	uint64_t	shift;
 	char		*kallsyms;
-	unsigned long	clones;
-	unsigned long	clone;		/* the number of the current clone, from 0 */
+	unsigned long	clones;		/* the N of BTS_TASKS=N or BTS_PROCESSES=N; 0 if unset */
+	unsigned long	clone;		/* the current copy K of the tasks, from 0 */
 	bool		processes;
 	uint32_t	chunk_size;
 	bool		maps;		/* the current chunk contains mappings */
@@ -247,7 +247,7 @@ static bool is_wanted(struct out *o, uint64_t from)
 	return true;
 }
 
-/* Leave out every Nth branch from FROM or, with BTS_WRONG, change where it begins. */
+/* Leave out the branches that is_wanted() rejects. With BTS_WRONG, only overwrite their @from. */
 static void thin(struct out *o, struct batch *b)
 {
 	uint32_t nr = 0;
@@ -304,7 +304,7 @@ static void add_to_field(struct out *o, struct batch *b, const char *name, uint6
 	memcpy(b->entry + field->offset, &number, field->size);
 }
 
-/* Assign the branches to the current clone. */
+/* For copy number o->clone of the tasks, increase PIDs and, with BTS_PROCESSES, also addresses. */
 static void set_clone(struct out *o, struct batch *b)
 {
 	uint64_t pids = o->clone * CLONE_PIDS, slide = o->processes ? o->clone * PAGE : 0;
@@ -362,7 +362,7 @@ static const char *after_lines(const char *text, unsigned int nr)
 	return text;
 }
 
-/* Keep only the formats of the tracer's rows, and only every 200th of the kernel's symbols. */
+/* Keep only the formats whose names begin with bts_, and only every 200th kernel symbol. */
 static void shrink(struct dat *dat)
 {
 	char *symbols = dat->kallsyms.text, *end = symbols;

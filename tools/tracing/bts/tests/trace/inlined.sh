@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Test the option --inline. judge.sh sets $bts, $progs and $work, and then sources this file in the
-# directory with the traces.
+# Test the option --inline. judge.sh sets $bts, $progs and $work, changes to the directory
+# with the traces, and then sources this file.
 #
 # shellcheck disable=SC2154
 
@@ -14,8 +14,8 @@ entries() {
 		-e 's/^.\{49\}\( *[a-z]*\)()\( {\|;\)$/\1/p'
 }
 
-# With --inline, the call tree must equal the call tree of a build without inlining, and the tree
-# must still contain all instructions.
+# With --inline, the call tree must equal the call tree of a build without inlining. The option must
+# not change the total number of instructions. bts must refuse --inline with -f csv.
 judge_inline() {
 	entries inlines-not >"$work/a"
 	[ "$(wc -l <"$work/a")" -eq 34 ] || return 1
@@ -44,7 +44,7 @@ judge_inline() {
 }
 
 # In a build without inlining, gcov counts the calls. In a build with inlining, bts must find the
-# same counts.
+# same counts. bts must refuse --inline with -f pcs, because this format has no functions.
 judge_inline_calls() {
 	(cd "$work" && gcc -O0 -DINLINED= --coverage -o plain "$progs/inlines.c" && ./plain &&
 		gcov -b -t plain-inlines.gcda 2>/dev/null) |

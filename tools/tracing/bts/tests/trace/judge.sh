@@ -152,8 +152,8 @@ stripped() {
 	! same_names "$work/bare.dat"
 }
 
-# In a stripped program, functions are named by their addresses, but the counts and the tree must be
-# the same as before.
+# bts names the functions of a stripped program by their addresses. The counts and the call tree
+# must be the same as for the program with symbols.
 judge_nameless() {
 	stripped || return 1
 	nm calls | sed -n 's/^0*\([0-9a-f]*\) [tT] \(.*\)/[calls+0x\1] \2/p' | sort >"$work/names"
@@ -217,8 +217,8 @@ judge_debuglink() {
 	[ "$refused$waited" = 00 ]
 }
 
-# The program in the file "linked" has no build ID. Without the archive, bts cannot verify the file,
-# because the guest had it on a different device, or because the file was touched.
+# The program "linked" has no build ID, and the trace alone.dat has no stored copy of the program.
+# touch(1) gives the program a ctime after the recording, so bts must mark function names with "?".
 judge_proof() {
 	cp linked.dat "$work/alone.dat" && touch linked &&
 		"$bts" top -n 0 "$work/alone.dat" >"$work/text" && grep -q ' fib?  (linked)' "$work/text" &&
@@ -376,8 +376,8 @@ drcov() {
 		PYTHON
 }
 
-# drcov's base for a program must be the program's first address, so that the base plus a block's
-# offset is an address as in nm's output. The kernel's base must be the same in all traces.
+# With -f drcov, bts prints base addresses, and the offset of each block from its base. A program's
+# base must be the program's first address. The kernel's base must be the same in all traces.
 judge_drcov() {
 	first=$(readelf -lW calls-static | awk '$1 == "LOAD" { print substr($3, 3); exit }' | sed 's/^0*//')
 	main=$(nm calls-static | sed -n 's/^0*\([0-9a-f]*\) T main$/\1/p')
@@ -393,7 +393,7 @@ judge_drcov() {
 	[ "$(wc -l <"$work/bases")" -eq 2 ] && [ "$(uniq "$work/bases" | wc -l)" -eq 1 ]
 }
 
-# genhtml must find all functions. It cuts names at commas, so the tracefile has mangled names.
+# genhtml cuts names at commas. So bts must write mangled names, which contain no commas.
 judge_overloads() {
 	"$bts" cover -f lcov --dso names -o "$work/info.names" names.dat >/dev/null 2>&1 &&
 		genhtml -o "$work/html.names" "$work/info.names" >"$work/log" 2>&1 || return 1
@@ -428,7 +428,7 @@ judge_annotate() {
 		  "$("$bts" top -n 0 calls.dat | awk '$6 == "fib" { print $1 }')" ]
 }
 
-# In the calling function, the source line of each call must also have a cost.
+# If a source line makes a call, the dump must also contain the cost of the line itself.
 judge_call_lines() {
 	for trace in throws inlines; do
 		"$bts" dump -f callgrind "$trace.dat" 2>/dev/null | awk -F= '
@@ -502,8 +502,8 @@ judge_filtered() {
 		grep -q 'DS buffer wrapped' "$work/said"
 }
 
-# With --head N, exactly N lines must be printed, even if line N begins a call and the next line
-# would be a row inside this call.
+# With --head N, exactly N lines must be printed. In this test, line N is "name() {", and line N + 1
+# is "// ...". bts knows line N + 1 before it prints line N, but must not print line N + 1.
 judge_head() {
 	"$bts" replay throws.dat | sed 1d >"$work/replay"
 	rows=$(awk 'substr($0, 50) ~ /^ *\/\/ / && before { print NR - 1; exit }
@@ -579,8 +579,8 @@ judge_stacks() {
 }
 
 # The program told-PROGRAM, which is built with -finstrument-functions, must print the same calls as
-# bts replay. The outermost calls must contain all instructions. bts may guess stacks only in
-# fibers.dat, because several stacks of fibers.c wait at the same code address.
+# bts replay. The outermost calls must contain all instructions. In fibers.dat, several fibers stop
+# at the same code address, so bts must guess which fiber continues. Other traces need no guess.
 judge_tree() { # TRACE PROGRAM
 	"./told-$2" >"$work/told" && "$bts" replay "$1.dat" >"$work/replay" &&
 		"$progs/../tree.py" "$work/replay" "$work/told" "told-$2" || return 1
@@ -606,9 +606,9 @@ places() {
 	"$progs/../places.py" "$work/replay" "$@" -- "./$trace" $arguments
 }
 
-# Compare the stacks with gdb's during recursion, in C++, in an inlined function, in a function
-# called from the cold part of another function, in a callback of the C library, in a signal
-# handler, on another stack, after longjmp(), and after a caught exception.
+# bts and gdb must show the same stacks. The programs contain recursion, C++ code, inlined
+# functions, functions with cold parts, callbacks of the C library, signal handlers, several stacks,
+# longjmp(), and exceptions.
 judge_gdb() {
 	places calls '' 12 mul:4 fib:600 && places calls-lld '' 12 fib:30 &&
 		places tree-c '' '' leaf:15 leaf:60 leaf:110 leaf:114 leaf:117 &&
@@ -661,8 +661,8 @@ jumps() {
 	"$bts" replay --json "$@" | sed -n 's/.*"call":"\([^"]*\)".*"jump"}$/\1/p' | sort -u
 }
 
-# The task moves between two CPUs. If only one CPU is shown, branches on the other CPU are hidden.
-# The call tree must not show such a gap as a jump to a function.
+# The task moves between two CPUs. If bts shows only one CPU, branches on the other CPU are hidden.
+# After hidden branches, the call tree must show a gap, and must not show a jump to a function.
 judge_moves() {
 	build_generate || return 1
 	ln -sf "$dir/calls-O0.dat.archive" "$work/moves.dat.archive"
@@ -682,7 +682,7 @@ judge_moves() {
 }
 
 # Each callee in the dump must also have its own entry there, even if the callee is inlined and has
-# no code of its own. Ignore kernel functions, because these traces show only user space.
+# no code of its own. A kernel function may lack an entry, because the traces show only user space.
 judge_inline_callees() {
 	for trace in inlines throws; do
 		"$bts" dump -f callgrind --inline -o "$work/dump" "$trace.dat" >/dev/null &&
@@ -703,7 +703,7 @@ judge_inline_callees() {
 	done
 }
 
-# The idle tasks of two CPUs have the same PID, and take the same branches.
+# In the made-up trace, the idle tasks of two CPUs have the same PID, and take the same branches.
 judge_idle() {
 	build_generate || return 1
 	ln -sf "$dir/kernel-tree.dat.archive" "$work/idle.dat.archive"
@@ -796,7 +796,7 @@ leads() {
 	[ "$(csv --to "$1" names.dat | grep -c '+0x0,call')" -eq "$2" ]
 }
 
-# Select functions by demangled and mangled names, by a second name, and without compiler suffixes.
+# Find a function by its demangled name, its mangled name, its alias, or its name without .isra.0.
 judge_demangled() {
 	called 'rust::*' >"$work/a" && diff - "$work/a" <<-'EOF' || return 1
 	rust::add: 3
@@ -923,9 +923,9 @@ profile() {
 		"$progs/../profile.py" "$work/counted.ll" "$work/$format.ll"
 }
 
-# In some packages of AutoFDO, create_llvm_prof does not support LLVM. With such a package, use
-# create_gcov, which reads the same text, and whose output LLVM can read. In this output, clang's
-# discriminators are shifted left by one bit, so shift them back.
+# In some packages of AutoFDO, create_llvm_prof does not support LLVM. If so, convert the dump of
+# bts with create_gcov. LLVM can read the output of create_gcov, but clang's discriminators are
+# shifted left by one bit in this output, so shift them back.
 convert_autofdo() {
 	create_llvm_prof --profiler=text --profile="$work/raw" --binary=mix \
 		--out="$work/autofdo" 2>"$work/said" && return
@@ -1050,8 +1050,8 @@ judge_diff() {
 	# recursion takes the same branches in both.
 	"$bts" diff calls.dat --against calls-more.dat >"$work/text" &&
 		grep -qx '1 run passed, 1 failed' "$work/text" || return 1
-	# bts must close the trace of a run that has no new branches. If all traces stayed open, 40
-	# runs would need more memory than this limit.
+	# The 40 passed runs are the same, so bts must keep only one of their traces open. If all
+	# traces stayed open, bts would need more memory than this limit.
 	# shellcheck disable=SC2046 # words
 	prlimit --as=300000000 "$bts" diff $(yes calls.dat | head -n 40) --against calls-more.dat \
 		>"$work/text" 2>&1 && grep -qx '40 runs passed, 1 failed' "$work/text"
@@ -1111,9 +1111,9 @@ running() {
 	"$bts" replay "$1" >"$work/text" && grep -c '// running before' "$work/text"
 }
 
-# Leave out some records of entries into the kernel. bts must keep the stacks in user space, and the
-# summary must count these stacks as guessed. (If bts discarded the stacks, the output would show
-# their functions again, as if these had begun before the trace.)
+# Leave out some branches that enter the kernel. bts must keep the program's stack in user space,
+# and its summary must contain "stacks guessed". (If bts discarded the stack, the call tree would
+# show more functions as "running before" the trace.)
 judge_ways_in() {
 	build_generate || return 1
 	"$bts" dump -f csv kernel.dat 2>/dev/null |
@@ -1201,8 +1201,8 @@ judge_missing() {
 	each_a_gap "" kernel.dat thin.dat 2 3 5
 }
 
-# Let some branches of the program begin at impossible addresses. Each of these branches must cause
-# a gap.
+# Replace the source addresses of some branches by wrong addresses. Each of these branches must
+# cause a gap.
 judge_wrong() {
 	build_generate || return 1
 	"$bts" dump -f csv calls.dat 2>/dev/null | awk -F, '
@@ -1217,8 +1217,8 @@ kinds() {
 	csv "$1" | cut -d, -f5,7,9 | sort -u
 }
 
-# Leave out some calls. The branch after a missing call is often far from the expected address, but
-# bts knows this branch's instruction. So its kind must be the same as in the whole trace.
+# Leave out some calls. After a missing call, the next branch often begins at an unexpected address.
+# bts must decode the instruction there, and find the same kind of branch as in the whole trace.
 judge_far() {
 	build_generate || return 1
 	csv calls.dat | awk -F, '$9 ~ /^call/ && !seen[$5]++ { print $5 }' >"$work/from"
@@ -1233,7 +1233,7 @@ judge_far() {
 }
 
 # Only filtered.dat and moved.dat may have gaps. While filtered.dat was recorded, the hardware's
-# buffer wrapped around. While moved.dat was recorded, the first program's file was overwritten.
+# buffer wrapped around. While moved.dat was recorded, cp overwrote a program that had already run.
 judge_gaps() {
 	for trace in *.dat; do
 		case $trace in
@@ -1273,22 +1273,22 @@ judge proof - "names from unverified files are marked" judge_proof
 judge plt objdump "objdump: the names of PLT stubs" judge_plt
 judge gcov gcov "gcov: how often each line ran" judge_gcov
 judge gcov gcov "gcov: the sum of five runs" judge_five
-judge gcov genhtml "genhtml: five runs as tests" judge_tests
+judge gcov genhtml "bts cover --tests turns five traces into five tests for genhtml" judge_tests
 judge vmlinux gcov "gcov: how often each line of a kernel ran" judge_vmlinux
 judge genhtml genhtml "genhtml opens the coverage" judge_genhtml
-judge genhtml genhtml "genhtml: functions of C++" judge_overloads
+judge genhtml genhtml "genhtml finds all functions of a C++ program" judge_overloads
 judge drcov readelf "drcov: addresses relative to the file's first address" judge_drcov
-judge annotate callgrind_annotate "callgrind_annotate prints the same sum as bts top" \
+judge annotate callgrind_annotate "callgrind_annotate and bts top print equal instruction counts" \
 	judge_annotate
-judge annotate - "callgrind: each call's source line also has a cost in the caller" judge_call_lines
+judge annotate - "callgrind: a source line that makes calls has a cost of its own" judge_call_lines
 judge order - "the order in the callgrind dump depends only on the trace" judge_order
-judge folded - "folded stacks have the same sum as bts top" judge_folded
-judge flame - "the flame graph has the same sum as bts top" judge_flame
+judge folded - "the folded stacks contain as many instructions as bts top counts" judge_folded
+judge flame - "the flame graph contains as many instructions as bts top counts" judge_flame
 judge chrome - "calls in the timeline are nested" judge_chrome
 judge perfetto protoc "the same timeline in Perfetto's format" judge_perfetto
 judge json - "report --json has as many branches as the summary" judge_json
 judge stacks - "stacks after exceptions, signals and dlopen" judge_stacks
-judge tree - "call tree: parts of functions, longjmp(), callbacks, signals" judge_tree tree-c tree-c
+judge tree - "call tree: correct after longjmp(), callbacks and signals" judge_tree tree-c tree-c
 judge tree - "call tree: not changed by branches in the kernel" judge_tree kernel-tree tree-c
 judge tree - "call tree: not changed by a uprobe" judge_tree probed tree-c
 judge tree - "call tree: exceptions" judge_tree tree-cc tree-cc
@@ -1297,7 +1297,7 @@ judge head - "replay --head" judge_head
 judge fibers - "call tree: several stacks" judge_tree fibers fibers
 judge gdb gdb "gdb: the stacks in six programs" judge_gdb
 judge filters - "each filter selects the right branches" judge_filters
-judge moves - "calls of a task that moves between CPUs, if only one CPU is shown" judge_moves
+judge moves - "if a task moves between CPUs, replay --cpu shows gaps, not false jumps" judge_moves
 judge idle - "idle tasks of several CPUs" judge_idle
 judge bounds - "functions do not get names such as __sched_text_start" judge_bounds
 judge tail - "the last rows of a report" judge_tail
@@ -1306,7 +1306,7 @@ judge window - "reading a part of a trace, with and without an index" judge_wind
 judge misspelt - "names that are not in the trace" judge_misspelt
 judge graph - "graph counts the calls of fib" judge_graph
 judge graph - "top, cover and callgrind count the same calls" judge_calls
-judge graph - "for each side, top, callgrind and folded stacks count the same branches" judge_sides
+judge graph - "top, callgrind and folded stacks count the same branches of each side" judge_sides
 judge names - "functions with the same name are distinguished" judge_names
 judge inline callgrind_annotate "the call tree shows inlined calls like other calls" judge_inline
 judge inline - "callgrind: each callee is in the dump" judge_inline_callees
@@ -1315,10 +1315,10 @@ judge inline llvm-addr2line "llvm-addr2line: the inlined functions at each branc
 judge demangled - "functions are found by each of their names" judge_demangled
 judge diff - "diff finds a deeper recursion, and nothing else" judge_diff
 judge diff - "a trace does not differ from itself" no_difference
-judge jit - "names of a JIT compiler" judge_jit
-judge jit - "names and code of a JIT compiler, in a memfd" judge_jitdump
-judge version trace-cmd "version 6 of trace.dat has the same branches" judge_version_6
-judge plugin trace-cmd "trace-cmd report with the plugin has the same rows" judge_plugin
+judge jit - "bts finds the names of JIT-compiled functions" judge_jit
+judge jit - "bts finds the names and the code of JIT-compiled functions in a memfd" judge_jitdump
+judge version trace-cmd "bts reads the same branches from files of versions 6 and 7" judge_version_6
+judge plugin trace-cmd "trace-cmd report with the plugin prints the same rows as bts" judge_plugin
 bolt=$(newest llvm-bolt)
 judge bolt "${bolt:-llvm-bolt}" "llvm-bolt accepts the profile" judge_bolt "$bolt"
 judge profiles create_llvm_prof "llvm-profgen, AutoFDO and clang accept the profiles" \
@@ -1336,13 +1336,13 @@ judge losses - "present and lost branches add up to the whole trace" judge_losse
 judge clones python3 "copies of a process at other addresses have the same branches and calls" \
 	judge_clones
 judge missing - "a missing branch in the kernel is reported as a gap" judge_missing
-judge ways - "the stack is kept if an entry into the kernel is missing" judge_ways_in
-judge wrong - "a branch from an impossible place is reported as a gap" judge_wrong
-judge far - "a branch after a missing call has the right kind" judge_far
+judge ways - "bts keeps the program's stack if a branch into the kernel is missing" judge_ways_in
+judge wrong - "if the source address of a branch is wrong, bts reports a gap" judge_wrong
+judge far - "if the trace lacks a call, bts still finds the kind of the next branch" judge_far
 judge gaps - "if the kernel changes its code, the earlier version is also archived" kernel_changed
 judge gaps - "no trace has a gap or a loss" judge_gaps
 judge lib g++ "libbts.so.0 exports what its header declares" judge_lib_exports
-judge lib objdump "libbts does not print, exit or share buffers" judge_lib_quiet
+judge lib objdump "libbts does not print, does not exit, and has no global state" judge_lib_quiet
 judge lib_example valgrind "callgrind: the example of libbts counts the same calls" \
 	judge_lib_example
 judge lib g++ "libbts.py gives the same answers" judge_lib_python

@@ -95,7 +95,7 @@ flame_clicks() {
 		    const check = (good, what) => said.push((good ? "good: " : "bad: ") + what);
 		    const main = box("main"), fib = box("fib"), other = box("_dl_start"), before = width(main);
 		    const label = main.querySelector("text").textContent;
-		    check(!word(/^back$/), "no back at first");
+		    check(!word(/^back$/), "no label 'back' before the first click");
 		    click(main);
 		    check(whole(main) && before < 970, "zoom");
 		    check(width(fib) < 980 && width(fib) > 300, "callees");
@@ -130,9 +130,9 @@ flame_clicks() {
 	[ "$(grep -c 'good: ' "$work/clicks")" -eq 11 ] && ! grep -q 'bad: ' "$work/clicks"
 }
 
-# add_script <PAGE: add a script to a page of bts diff. In the page's section for main(), the
-# script clicks twice on the first row that hides equal or similar code. Then it clicks twice on
-# the row of main(). The page's title lists the text visible at first and after each click.
+# add_script <PAGE: add a script to a page of bts diff. In the page's section for main(), the script
+# clicks twice on the first row that hides equal or similar code. Then it clicks twice on the row of
+# main(). The page's title then lists the lines that were visible at first and after each click.
 add_script() {
 	sed 's|^</body>|<script>\
 		const seen = [], main = [...document.querySelectorAll(".pair>summary")].find(\
@@ -221,7 +221,7 @@ if command -v chromium >/dev/null; then
 	diff_page
 	result $? "Chromium unfolds and folds rows in a page that compares runs"
 	diff_policy
-	result $? "the page blocks other scripts"
+	result $? "the page of bts diff blocks a script that the test adds"
 else
 	skip "Chromium shows the flame graph" "no chromium"
 	skip "the flame graph reacts to clicks and a search" "no chromium"
@@ -233,7 +233,7 @@ if command -v chromium >/dev/null && command -v npm >/dev/null && fetch_speedsco
 	speedscope chrome calls.json 'calls (pid [0-9]*, tid [0-9]*)'
 	result $? "speedscope opens the timeline"
 	no_file
-	result $? "if no file is opened, speedscope's page shows no file or task names"
+	result $? "before a file is opened, speedscope shows neither file names nor task names"
 else
 	skip "speedscope opens folded stacks and the timeline" "no chromium, npm or speedscope"
 fi

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compare stacks with gdb's: places.py REPLAY PLACE... -- PROGRAM [ARGS]
+"""Compare a program's stacks in bts and in gdb: places.py REPLAY PLACE... -- PROGRAM [ARGS]
 
-REPLAY is the output of `bts replay` for the program. A place is FUNCTION:N, the moment when the
-program enters the function for the Nth time. At each place, gdb and REPLAY must show the same
-frames of the program's own functions.
+The file REPLAY contains the output of `bts replay` for the program. PLACE is FUNCTION:N, the moment
+when the program enters the function for the Nth time. At each place, gdb and REPLAY must show the
+same frames of the program's own functions.
 """
 import re
 import subprocess
@@ -14,7 +14,7 @@ from tree import entries, plain
 
 
 def own_functions(program):
-    """Return the plain names of the program's functions, except names with a leading underscore."""
+    """Return the functions' names, without parameters. Omit names that begin with an underscore."""
     text = subprocess.run(["nm", "-C", "--defined-only", program], check=True, text=True,
                           capture_output=True).stdout
     names = {plain(line.split(" ", 2)[2]) for line in text.splitlines() if line[17] in "tTwW"}

@@ -3,8 +3,8 @@
 """Compare the names of stubs with objdump's: plt.py BTS PROGRAM
 
 The trace is PROGRAM.dat. For each address of a stub, bts and objdump must print the same name. With
-IBT, a named stub first jumps to a second stub, which binds the function. objdump does not name the
-second stub.
+IBT, the first call of a function leads from the named stub to a second stub, which binds the
+function. objdump does not name the second stub.
 """
 import csv
 import re

@@ -31,7 +31,7 @@ def main():
         if theirs and sum(theirs) > 1000:
             hot += 1
             same += bool(ours) and (ours[0] > ours[1]) == (theirs[0] > theirs[1])
-    print('# the same hotter successor for %d of %d branches' % (same, hot))
+    print('# the profile predicts the more frequent direction of %d of %d branches' % (same, hot))
     sys.exit(hot < 25 or same < 0.95 * hot)
 
 

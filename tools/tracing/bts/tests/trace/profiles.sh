@@ -121,8 +121,8 @@ result $? "traces of different builds are not combined"
 not_stale
 result $? "llvm-bolt reports no stale function"
 fewer mix-bolted
-result $? "llvm-bolt's program takes fewer branches"
+result $? "mix takes fewer branches after llvm-bolt has optimized mix with the profile"
 fewer mix-sampled
-result $? "clang's program takes fewer branches"
+result $? "mix takes fewer branches after clang has optimized mix with the profile"
 echo "1..$n"
 exit $failed

@@ -33,7 +33,7 @@ record() {
 		# The kernel cannot always read build IDs. If a trace has none, bts needs the
 		# archived files to read the trace on another machine.
 		case $out in
-		calls-O0-* | mix-*) return ;;	# their files do not change, or are archived already
+		calls-O0-* | mix-*) return ;;	# bts finds these programs in DIR without an archive
 		esac
 		"$bts" archive "$dir/$out.dat" >"$dir/$out.said"
 	fi
@@ -123,9 +123,9 @@ for argument in '' 1 2 3; do
 done
 record mix-1 ./mix 1
 record mix-2 ./mix 2
-# judge.sh treats this program as a kernel, so the trace's archive lacks the real kernel's code.
-# Without the real kernel's code, the return from an interrupt looks like a jump. If an interrupt
-# occurs in code of calls.c, record the program again.
+# judge.sh treats this program as the kernel, and archives the program's code as kernel code. So bts
+# lacks the real kernel's code. If an interrupt occurs in code of calls.c, bts therefore shows the
+# return from the interrupt as a jump. In this case, record the program again.
 interrupted() {
 	[ -e "$dir/calls-static.dat" ] &&
 		"$bts" report --no-lines "$dir/calls-static.dat" 2>/dev/null | grep -qE \

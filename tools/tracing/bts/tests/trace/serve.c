@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Run commands of the tool. Each command runs in a fork of this process, because a program with a
- * sanitizer starts slowly.
+ * sanitizer starts slowly. Each line of stdin contains these words, separated by tabs:
  *
- *	stdin:	STDOUT STDERR COMMAND ARGUMENT...	a line for each command, words separated
- *							by tabs; STDOUT and STDERR are files
- *	stdout:	status					a line for each command, as from waitpid()
+ *	STDOUT STDERR COMMAND ARGUMENT...
  *
- * SIGALRM kills a command that runs longer than SECONDS.
+ * The command's output goes to the file STDOUT, and its error messages go to the file STDERR. After
+ * each command, this process prints a line with the command's status, in the format of waitpid().
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -18,7 +17,7 @@
 #include <unistd.h>
 
 #define ARGUMENTS	64
-#define SECONDS		120
+#define SECONDS		120	/* after this time, SIGALRM kills the command */
 
 /* The tool's main(), which the build renames to tool_main(). */
 int tool_main(int argc, char **argv);

@@ -22,8 +22,8 @@ many=10000
 # shellcheck source=tools/tracing/bts/tests/trace/generate.sh
 . "$progs/../generate.sh"
 
-# make NAME FIRST VARIABLE: generate a trace with $many tasks. Each task takes the first FIRST
-# branches of each CPU in calls.dat (0 means all). VARIABLE is BTS_TASKS or BTS_PROCESSES.
+# make NAME NR VARIABLE: generate a trace in which $many tasks repeat calls.dat. If NR is not 0, use
+# only the first NR branches of each CPU in calls.dat. VARIABLE is BTS_TASKS or BTS_PROCESSES.
 make() {
 	env "BTS_FIRST=$2" "$3=$many" "$work/generate" calls.dat "$work/$1.dat" $many packs zstd &&
 		ln -sfn "$dir/calls.dat.archive" "$work/$1.dat.archive"
@@ -94,7 +94,7 @@ result $? "with 300 MB of memory, each command reads a trace of 10,000 threads"
 commands processes
 result $? "with 300 MB of memory, each command reads a trace of 10,000 processes"
 same_counts threads processes
-result $? "each count is 10,000 times the count of one task"
+result $? "bts top: each count is 10,000 times the count for calls.dat"
 same_speed
 result $? "a trace of processes is read nearly as fast as a trace of threads"
 echo "1..$n"

@@ -4,14 +4,14 @@
 
 REPLAY is the output of `bts replay`. With PROGRAM, TOLD contains the depths and addresses that
 the instrumented PROGRAM prints (see told.c). Without PROGRAM, TOLD contains depths and names. The
-program's functions in the tree must have the same depths and names, in the same order.
+functions of TOLD must have the same order and depths in REPLAY. Other functions are ignored.
 """
 import re
 import subprocess
 import sys
 
 NUMBERS = 25    # width of the columns with numbers
-COLUMNS = 49    # width of these columns and of the task's column
+COLUMNS = 49    # width of all columns before the call tree
 
 
 def plain(name):

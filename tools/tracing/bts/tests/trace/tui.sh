@@ -163,7 +163,7 @@ tui_bad() {
 		shows '^bts: read: none.dat: No such file' && shows '^status 1'
 }
 
-# coloured VARIABLE=VALUE: report whether the terminal shows the text of bts diff in colour.
+# coloured VARIABLE=VALUE: set VARIABLE, run bts diff, and report whether the output has colours.
 coloured() {
 	term new-session -d -x 100 -y 30 \
 		"$1 '$bts' diff -n 1 calls.dat calls-more.dat; read -r end" &&

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Check that bts why finds the check that made a system call fail.
+"""Test the command "bts why", which finds the check in the kernel that made a system call fail.
 
-judge.py list                                print the names of the system calls that refuse makes
+judge.py list                                print the list of system calls for record.sh
 judge.py judge DIR BTS VMLINUX LINUX         judge the traces that record.sh made in DIR
 
 PYTHONPATH must contain tests/lib.
@@ -11,8 +11,8 @@ Each check is identified by its text in the kernel's source. A check in an inlin
 reported at the line of the call or at a line of the inlined function, so CHECKS may list both
 texts.
 
-INJECTED lists calls that fail because of an injected fault. Two checks are correct for such a call:
-the check of the failed function's result, and the check that decided to inject the fault.
+INJECTED lists calls in which the kernel makes a function fail (fault injection). "bts why" may name
+the check of this function's result, or a check in the code that injects the fault.
 """
 
 import collections
@@ -81,7 +81,7 @@ INJECTED = {
 
 # For at least this fraction of the calls, the first row must name one of the listed checks.
 FIRST_WANTED = 18 / 20
-# The fraction with --alone, where one of the first three rows must name a listed check.
+# With --alone, for at least this fraction of the calls, row 1, 2 or 3 must name a listed check.
 THREE_WANTED = 14 / 20
 
 
@@ -98,8 +98,8 @@ def lines_of(linux, checks):
 
 
 def reasons(bts, options, name, error, trace):
-    """Return the reasons, the most likely reason first, and True if they are hypotheses. If bts why
-    fails, return None and the error."""
+    """Return the list of reasons, and a flag that is True if the reasons are hypotheses. The list
+    begins with the most likely reason. If "bts why" fails, return None and the error."""
     out = subprocess.run([bts, "why", "--json", "--call", name, "--errno", error, *options,
                           trace], capture_output=True, text=True, check=False)
     if out.returncode:
@@ -120,8 +120,8 @@ def text(reason):
 
 
 def judge(what, where, bts, options, linux, cases, rows, part):
-    """Report whether, in enough cases, one of the first `rows` rows names a listed check. `part` is
-    the required fraction of `cases`."""
+    """Print and return the result of a test. In a good case, one of the first `rows` rows names a
+    check that `cases` lists. At least the fraction `part` of the cases must be good."""
     good = 0
     wanted = math.ceil(part * len(cases))
     for name, (error, checks, *_) in cases.items():
@@ -147,8 +147,8 @@ def functions_of(vmlinux):
 
 
 def judge_inline(where, bts, options, vmlinux):
-    """Check that bts why finds the same reasons with --inline as without --inline. With
-    --inline, bts why must also show the inlined functions that LLVM finds."""
+    """Check that "bts why" finds the same reasons with --inline as without --inline. With
+    --inline, "bts why" must also show the inlined functions that LLVM finds."""
     starts = functions_of(vmlinux)
     rows = []
     wrong = 0

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Run algorithms to test profiles. Conditional jumps have a preferred direction. The argument
- * selects the data that the algorithms process. The program takes the same branches on every
- * machine.
+ * Run algorithms. The tests record this program, and check the profiles that bts dump then writes.
+ * Conditional jumps have a preferred direction. The argument selects the data that the algorithms
+ * process. The program takes the same branches on every machine.
  */
 #include <stdio.h>
 #include <stdlib.h>

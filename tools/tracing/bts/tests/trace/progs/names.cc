@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Call overloads, two static functions with the same name (one of them in names-more.cc), functions
- * whose names are mangled like the names of Rust functions, a function with two names, and
- * functions whose names end with .constprop.0 and .isra.0.
+ * The program calls overloaded functions, and two static functions with the same name (see
+ * names-more.cc). It also calls functions whose names are mangled as in Rust, a function through
+ * its alias, and functions whose names have a compiler's suffix, such as .isra.0.
  */
 #include <cstdio>
 

@@ -4,9 +4,9 @@
  * address of each entered function, in order.
  *
  * The depth is computed from the addresses of frames. When a function is entered, all frames at
- * lower addresses have ended. So it does no harm if longjmp() or an exception skips
- * __cyg_profile_func_exit(). A return must not skip it: the next function's frame may be at a lower
- * address than the ended frame, and would then look like a frame of a callee. If a program has
+ * lower addresses than the new frame have ended, and are forgotten. So longjmp() and exceptions may
+ * skip __cyg_profile_func_exit(). But each return must call __cyg_profile_func_exit(). Otherwise,
+ * the next function might look like a callee of the function that returned. If a program has
  * several stacks, the stacks lie one after another at told_stacks, with TOLD_STACK bytes each.
  */
 #include <stdint.h>

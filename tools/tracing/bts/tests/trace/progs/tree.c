@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Make a call tree that cannot be derived from calls and returns alone. The program has functions
- * with parts in .text.unlikely, a long straight run, longjmp() out of recursive calls, callbacks of
- * the C library, and signal handlers. Handlers return, call siglongjmp(), or change the address at
- * which the program continues.
+ * Make a call tree that cannot be derived from calls and returns alone. Parts of functions are in
+ * .text.unlikely. One function contains 80,000 bytes of code without a branch. longjmp() leaves
+ * several recursive calls at once. qsort() calls a function of the program. Signal handlers return,
+ * call siglongjmp(), or change the address at which the program continues.
  */
 #define _GNU_SOURCE	/* for REG_RIP */
 #include <setjmp.h>

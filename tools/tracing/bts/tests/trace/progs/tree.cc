@@ -51,7 +51,7 @@ int catcher(int n)
 	return total;
 }
 
-/* Level 3 catches an int and throws an "other". Each outer level rethrows the "other". */
+/* Level 3 catches an int, and throws an object of type "other". Outer levels rethrow it. */
 int recurse(int level)
 {
 	guard g(level);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-// Recursion, methods, closures, interfaces, goroutines that switch by channels, defer, panics that
-// are recovered in recursion, and stacks that grow and therefore move.
+// The program uses recursion, methods, closures, interfaces and defer. Goroutines communicate
+// through channels. Recursive functions recover from panics. Stacks grow, and therefore move.
 //
-// If built with told.go, each function notes its depth and its name at its entry.
+// If the program is built with told.go, it prints the depth and the name of each called function.
 package main
 
 import (
