@@ -59,7 +59,7 @@
 #define VEC_PF		14
 #define VEC_USER_EXIT	0x40	/* `int` at the end of a test body at CPL 3 */
 #define VEC_INT		0x41	/* for `int n` tests; DPL 3 */
-#define VEC_TO_KERNEL	0x42	/* returns to CPL 0 inside a test body; DPL 3 */
+#define VEC_TO_KERNEL	0x42	/* a test body uses this `int` to go from CPL 3 to CPL 0; DPL 3 */
 #define VEC_DPL0	0x43	/* a gate that CPL 3 may not use */
 #define VEC_PMI		0x50	/* a PMI that is delivered as an ordinary interrupt */
 #define VEC_IRQ		0x51	/* self-IPI */
@@ -80,7 +80,7 @@
 #define AP_TRAMPOLINE	0x8000
 
 /* Flags of a branch test. */
-#define BT_NO_ALIAS	1	/* the body must not also run through ALIAS */
+#define BT_NO_ALIAS	1	/* do not run the body in the second mapping (ALIAS) */
 #define BT_IRQ		2	/* a self-IPI is pending when the test starts */
 #define BT_USER_IF	4	/* the body at CPL 3 runs with interrupts enabled */
 #define BT_SMI		8	/* the test raises an SMI */
@@ -385,7 +385,7 @@ bool walk_check(struct walk *walk, const struct record *got, u64 n);
 
 /* The state of the test "reset". The boot after the reset does not overwrite this state. */
 #define SURVIVOR_RUNNING	0x42545372756e6e69	/* no reset is expected */
-#define SURVIVOR_RESET		0x4254537265736574	/* "reset" is resetting the machine */
+#define SURVIVOR_RESET		0x4254537265736574	/* the test has requested a reset */
 
 struct survivor {
 	u64 magic;

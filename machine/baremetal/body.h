@@ -5,7 +5,7 @@
  * A test body is a macro that is expanded for CPL 0, for CPL 3 or for both. CUR is the CPL for
  * which it is expanded. BR FROM, TO expects a record of the branch from label FROM to label TO. The
  * BRs are in the order in which the CPU takes the branches. The CPU must not record any other
- * branch. FIX LABEL makes the handler of the next exception or interrupt return to LABEL. EXC FROM,
+ * branch. FIX LABEL makes LABEL the return address of the next exception or interrupt. EXC FROM,
  * VECTOR, LABEL expects two records: the delivery of an exception, and the return from its handler.
  * A `ud2` without an EXC marks code that the CPU must not reach. At CPL 0, the code around the body
  * switches BTS on and off without taking a branch. At CPL 3, an iretq enters the body, and an int

@@ -3,12 +3,12 @@
  * The startup code, from multiboot's 32-bit entry to the first C function, and code whose branches
  * the tests count. This code is in assembly, so that its branches do not depend on a compiler.
  *
- * A test body runs between two writes of IA32_DEBUGCTL. If `fixup` is set, an interrupt stub uses
- * its fast path, whose only branch is an iretq: stub_N writes the interrupted RIP to `frame_rip`,
- * and the iretq at stub_iret_N returns to `fixup`. An exception thus causes exactly two records:
- * from the interrupted RIP to stub_N, and from stub_iret_N to `fixup`. If `fixup` is 0, the slow
- * path calls the C handler of the vector. If the vector has no C handler, the test fails, and
- * abandon_run() leaves the body.
+ * A test body runs between two writes of IA32_DEBUGCTL. The interrupt stub of vector N is stub_N.
+ * If `fixup` is set, the stub takes its fast path. The stub writes the interrupted RIP to
+ * `frame_rip`, and the iretq at stub_iret_N returns to `fixup`. The stub takes no other branch, so
+ * an exception causes exactly two records: from the interrupted RIP to stub_N, and from stub_iret_N
+ * to `fixup`. If `fixup` is 0, the slow path calls the C handler of the vector. If the vector has
+ * no C handler, the test fails, and abandon_run() leaves the body.
  *
  * `fixup` and `frame_rip` are not per-CPU variables, because only CPU 0 runs test bodies. CPU 1
  * runs only walk() and C functions. On CPU 1, the PMI handler uses neither variable.
@@ -121,7 +121,7 @@ ap_start64:
 1:	hlt
 	jmp	1b
 
-	/* int run_kernel(u64 fn): run a body at CPL 0; return -1 if the body was abandoned */
+	/* int run_kernel(u64 fn): call fn at CPL 0; return -1 if an unexpected exception ends fn */
 	.globl	run_kernel
 run_kernel:
 	push	%rbx

@@ -226,7 +226,7 @@
 	BR	8b, 10f
 10:
 	.endm
-	TEST_BOTH loop, "loop, loope and loopne, taken and untaken; loop +0"
+	TEST_BOTH loop, "loope; loop and loopne, taken and untaken; loop to the next instruction"
 
 	.macro	body_jrcxz
 	movl	$1, %ecx

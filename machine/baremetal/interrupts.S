@@ -231,7 +231,7 @@
 	ud2
 6:
 	.endm
-	TEST_KERNEL btf, "with the trap flag and BTF, only a jmp causes #DB, which clears BTF"
+	TEST_KERNEL btf, "with TF and BTF set, only a taken branch causes #DB, and #DB clears BTF"
 
 /* ---- interrupts ---- */
 
@@ -279,8 +279,8 @@
 	TEST_USER irq_user, "external interrupt at CPL 3", (BT_IRQ | BT_USER_IF)
 
 	/*
-	 * The NMI may interrupt any of these instructions. If FROM is 0, EXC expects a record from
-	 * the interrupted RIP, which stub_2 has stored in frame_rip.
+	 * The NMI may interrupt any of these instructions, so the first argument of EXC is 0, not a
+	 * label. The 0 stands for the interrupted RIP. The NMI's stub stores this RIP in frame_rip.
 	 */
 	.macro	body_nmi
 	FIX	2f

@@ -59,7 +59,7 @@ static void put_number(u64 value, u32 base)
 		put_char(digits[--n]);
 }
 
-/* Print a format with %s, %c, %%, %u and %x (u32), and %lu and %lx (u64). */
+/* Like vprintf(), but @fmt may contain only %s, %c, %%, %u and %x (u32), %lu and %lx (u64). */
 static void vprint(const char *fmt, va_list ap)
 {
 	bool wide;
@@ -213,7 +213,7 @@ u64 info_bts(u32 cpu, const char *name)
 		if (current == cpu && starts_with(s, name) && s[n] == ':')
 			goto found;
 	}
-	fail("info bts has no %s for CPU %u", name, cpu);
+	fail("the output of 'info bts' has no %s for CPU %u", name, cpu);
 	return 0;
 found:
 	s += n + 1;
@@ -228,7 +228,7 @@ found:
 	return value;
 }
 
-/* ---- pages of the window ---- */
+/* ---- the window (WIN in bare.h): virtual pages that tests map ---- */
 
 static u64 win_pdpt[512] PAGE_ALIGNED, win_pd[512] PAGE_ALIGNED;
 static u64 win_pt[512] PAGE_ALIGNED;
@@ -259,7 +259,7 @@ void win_unmap_all(void)
 	write_cr3(read_cr3());
 }
 
-/* Return the CR3 of a second address space, which differs only in page @page of the window. */
+/* Copy the address space, map @frame at WIN_PAGE(@page) in the copy, and return the copy's CR3. */
 u64 win_second_space(u32 page, const void *frame)
 {
 	memcpy(second_pt, win_pt, sizeof(second_pt));
@@ -443,7 +443,7 @@ static void parse_cmdline(const u32 *multiboot)
 		cmdline[n] = s[n];
 }
 
-static bool alone;		/* run only the TEST_ALONE tests that the command line selects */
+static bool alone;		/* leave out every test that is not a TEST_ALONE test */
 
 static void run_test(u32 number, const struct test *test, u32 i, u32 *failures)
 {

@@ -2,8 +2,8 @@
 /*
  * Test bodies for test-property.c and test-pmi.c. Each body writes its first argument to
  * IA32_DEBUGCTL, performs the action that the body's name indicates, and writes 0 to IA32_DEBUGCTL.
- * With x-bts-tail=N, the CPU stores N more branches after the last write, so the bodies for
- * test-property.c end with at least TAIL_JUMPS branches, more than the N of any test.
+ * With x-bts-tail=N, the CPU stores N more branches after the last write. So each body for
+ * test-property.c ends with at least TAIL_JUMPS branches. All tests use an N below TAIL_JUMPS.
  */
 #include "bare.h"
 

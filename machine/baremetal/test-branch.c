@@ -26,7 +26,7 @@ static void want(u64 *n, u64 debugctl, struct branch branch)
 		wanted[(*n)++] = branch;
 }
 
-/* Compute the expected records of a body, after the body's interrupt (if any) set frame_rip. */
+/* Call this after the body has run, because frame_rip then contains the interrupted RIP. */
 static u64 expected_records(const struct body *body, u64 debugctl, u64 alias, bool user)
 {
 	const struct branch enter = { (u64)user_enter, body->fn + alias, 0, 3 };
@@ -54,7 +54,7 @@ static void run_body(const struct body *body, u64 flags, u64 alias, bool user)
 
 	if (flags & BT_IRQ)
 		apic_ipi(0, 0x44000 | VEC_IRQ);
-	/* With BT_USER_IF, the interrupt arrives before the first FIX, so set `fixup` here. */
+	/* With BT_USER_IF, the interrupt comes before the body can set `fixup`, so set it here. */
 	if (flags & BT_USER_IF)
 		fixup = body->expect[1].to + alias;
 	if (user)

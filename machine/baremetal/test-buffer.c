@@ -115,7 +115,7 @@ TEST(circular_exact, "a circular buffer that is exactly filled has its index at 
 	return NULL;
 }
 
-TEST(circular_from_full, "a circular buffer whose index is at the maximum wraps before a store")
+TEST(circular_from_full, "if the index is at the maximum, a circular buffer wraps before storing")
 {
 	if (!have_ds)
 		return NO_DS;
@@ -181,7 +181,7 @@ TEST(index_in_buffer, "records go to the index, not to the base")
 	return NULL;
 }
 
-TEST(stored_count, "info bts counts the stored records and shows the DS area")
+TEST(stored_count, "the command 'info bts' counts the stored records and shows the DS area")
 {
 	u64 stored;
 
@@ -400,14 +400,14 @@ static void check_logged(const char *text)
 	CHECK(contains(log, text), "logged: \"%s\"", log);
 }
 
-/* QEMU logs only the 1st, 2nd, 4th, 8th ... lost record. Lose records until QEMU logs one. */
+/* The DS area is not mapped, so all records are lost. QEMU logs only loss 1, 2, 4, 8 and so on. */
 static void check_logged_loss(void)
 {
 	u32 i;
 
 	for (i = 0; i < 1000; i++) {
 		walk(4, 11, TR_BTS);
-		if (contains(host("log"), "no memory to write"))
+		if (contains(host("log"), "no writable memory"))
 			return;
 	}
 	fail("no loss is logged");
@@ -435,7 +435,7 @@ TEST(guest_errors, "the emulator logs the guest's errors, and nothing else")
 }
 
 /* Run this test with x-bts-fault-stop=on. The host checks that QEMU reports a guest panic. */
-TEST_ALONE(fault_stop, "only-fault-stop", "a store that fails ends the machine")
+TEST_ALONE(fault_stop, "only-fault-stop", "QEMU reports a guest panic if a record cannot be stored")
 {
 	ds_set(&ds0, (void *)WIN_PAGE(1), SMALL, SMALL + 1);
 	host("expect-panic");

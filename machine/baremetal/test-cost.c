@@ -38,7 +38,7 @@ static void time_fib(u64 debugctl, u64 *least)
 		*least = start;
 }
 
-TEST_ALONE(cost, "only-cost", "all branches of fib() are stored in a circular buffer and with PMIs")
+TEST_ALONE(cost, "only-cost", "the CPU stores every branch of fib(), with and without PMIs")
 {
 	u64 untraced = 0, circular = 0, btint = 0;
 	u64 stored;
@@ -68,7 +68,7 @@ TEST_ALONE(cost, "only-cost", "all branches of fib() are stored in a circular bu
 		      pmis);
 		CHECK(pmis == FIB_RECORDS / (THRESHOLD - 1), "%lu PMIs", pmis);
 	}
-	print("# cycles of fib(%u): untraced %lu, circular %lu, PMIs %lu\n", FIB_N, untraced,
+	print("# cycles of fib(%u): untraced %lu, circular %lu, with PMIs %lu\n", FIB_N, untraced,
 	      circular, btint);
 	set_gate(VEC_NMI, stub_table[VEC_NMI]);
 	return NULL;

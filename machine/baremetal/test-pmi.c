@@ -3,7 +3,7 @@
  * Tests of the threshold interrupt on one and two CPUs, of traces that continue across migrations
  * and snapshots, and of INIT and RESET, which must switch BTS off.
  *
- * Each CPU has a stream. Like a driver, the PMI handler drains the CPU's buffer into this stream:
+ * Each CPU has a stream, which contains the CPU's buffer. The PMI handler empties this buffer, and
  * stream_feed() compares each record with the branch that is expected next. While a CPU runs
  * walk(), only this CPU may access its stream. Afterwards, CPU 0 reads both streams.
  */
@@ -228,7 +228,7 @@ static void check_user_pmis(u64 filter)
 	set_gate(VEC_NMI, stub_table[VEC_NMI]);
 }
 
-TEST(pmi_user, "threshold PMIs at CPL 3, with and without CPL 0 filtered out")
+TEST(pmi_user, "no branch is lost if threshold PMIs interrupt CPL 3, with BTS_OFF_OS clear and set")
 {
 	if (!have_ds)
 		return NO_DS;
@@ -331,7 +331,7 @@ TEST(pmi_put_back, "a late PMI comes even if the index was reset meanwhile")
 	return NULL;
 }
 
-TEST(pmi_stop, "a late PMI is raised at once when TR is cleared")
+TEST(pmi_stop, "if x-bts-pmi=late-N delays a PMI, clearing TR raises the PMI at once")
 {
 	struct stream *s;
 
@@ -423,8 +423,8 @@ TEST(pmi_mask, "no further PMI until the LVT entry is unmasked")
 
 /*
  * COM1 accepts a character only after the guest has read the previous character. The guest reads
- * one character after each walk, so the next character arrives during the next walk. At that
- * moment, the emulator's main thread accesses the APIC of this CPU.
+ * one character after each call of walk(). So the next character arrives during the next call. At
+ * that moment, the emulator's main thread accesses the APIC of this CPU.
  */
 TEST(pmi_device, "threshold PMIs while COM1 receives characters")
 {
@@ -573,7 +573,7 @@ TEST(smp_init, "INIT switches BTS off")
 	return NULL;
 }
 
-/* ---- migration: a second emulator continues the machine ---- */
+/* ---- migration: move the machine to another emulator ---- */
 
 static bool migrated;
 

@@ -378,7 +378,7 @@ TEST(pmu_halted, "a halted CPU counts no cycles")
 }
 
 /* Switch BTS on, so that the migration stops the machine in the middle of a trace. */
-TEST_ALONE(pmu_migrate, "only-migrate", "counters continue after a migration, and the PMI comes")
+TEST_ALONE(pmu_migrate, "only-migrate", "after migration, a counter still raises a PMI on overflow")
 {
 	u64 before, after;
 

@@ -69,7 +69,7 @@ TEST_ALONE(tail, "only-property", "x-bts-tail=N stores N branches after the swit
 	return NULL;
 }
 
-TEST_ALONE(tail_filtered, "only-property", "x-bts-tail=N also counts filtered-out branches")
+TEST_ALONE(tail_filtered, "only-property", "x-bts-tail also counts branches that BTS_OFF_OS drops")
 {
 	if (!have_ds_cpl)
 		return "no ds_cpl";
@@ -84,7 +84,7 @@ TEST_ALONE(tail_filtered, "only-property", "x-bts-tail=N also counts filtered-ou
 
 /* ---- x-bts-index-cached ---- */
 
-TEST_ALONE(index, "only-property", "an index that is written while TR is set")
+TEST_ALONE(index, "only-property", "BTS uses a new index at once, unless x-bts-index-cached is set")
 {
 	u64 start = option("index-cached") ? 5 : 0;
 	u64 wanted = option("index-cached") ? start + 2 : 1;
@@ -98,7 +98,7 @@ TEST_ALONE(index, "only-property", "an index that is written while TR is set")
 	return NULL;
 }
 
-TEST_ALONE(index_off, "only-property", "an index that is written while TR is clear")
+TEST_ALONE(index_off, "only-property", "BTS uses an index that is written while BTS is off")
 {
 	u32 i;
 
@@ -115,7 +115,7 @@ TEST_ALONE(index_off, "only-property", "an index that is written while TR is cle
 	return NULL;
 }
 
-/* ---- x-bts-from-wrong ---- */
+/* ---- x-bts-from-wrong: the first record after HLT, MWAIT or SMI has a wrong source ---- */
 
 static u32 wrongs;		/* the number of records with a wrong source so far */
 
@@ -141,7 +141,7 @@ static void check_sleep(const char *what, void (*body)(u64), u64 next)
 	CHECK(records[1].to == next, "%s: back to %lx", what, records[1].to);
 }
 
-TEST_ALONE(from_hlt, "only-property", "HLT and MWAIT affect only the next record")
+TEST_ALONE(from_hlt, "only-property", "after HLT or MWAIT, x-bts-from-wrong stores a wrong source")
 {
 	if (nothing_stored())
 		return NO_STORE;
@@ -153,7 +153,7 @@ TEST_ALONE(from_hlt, "only-property", "HLT and MWAIT affect only the next record
 	return NULL;
 }
 
-TEST_ALONE(from_pause, "only-property", "an MWAIT that does not sleep affects only the next record")
+TEST_ALONE(from_pause, "only-property", "x-bts-from-wrong works even if an MWAIT does not sleep")
 {
 	if (nothing_stored())
 		return NO_STORE;
@@ -167,7 +167,7 @@ TEST_ALONE(from_pause, "only-property", "an MWAIT that does not sleep affects on
 	return NULL;
 }
 
-TEST_ALONE(from_smi, "only-property", "an SMI affects only the next record")
+TEST_ALONE(from_smi, "only-property", "after an SMI, x-bts-from-wrong stores one wrong source")
 {
 	u32 smis = READ_ONCE(smm_count);
 
@@ -183,7 +183,7 @@ TEST_ALONE(from_smi, "only-property", "an SMI affects only the next record")
 	return NULL;
 }
 
-TEST_ALONE(from_off, "only-property", "a sleep with BTS off does not affect the next record")
+TEST_ALONE(from_off, "only-property", "x-bts-from-wrong has no effect if BTS is off during HLT")
 {
 	if (nothing_stored())
 		return NO_STORE;
@@ -275,7 +275,7 @@ TEST_ALONE(dead_ap, "only-property",
 #define MCE_CORRECTED	"0x9c00000000000090"
 #define MCE_RECOVERABLE	"0xbd000000000000c0"
 
-/* Without BTINT, the buffer is circular, so it holds the last branches before the #MC. */
+/* Without BTINT, the buffer is circular, so it keeps the last branches before a machine check. */
 static u64 debugctl_after(u64 debugctl, const char *request)
 {
 	ds_default();
