@@ -19,7 +19,7 @@ static long syscall3(long nr, long a, long b, long c)
 	return ret;
 }
 
-/* Recursion: computing fib(n) takes 2 * F(n + 1) - 1 calls, so fib(3) takes 5 calls. */
+/* Recursion: the computation of fib(3) takes 5 calls of fib(). */
 __attribute__((noinline)) long fib(long n)
 {
 	if (n < 2)

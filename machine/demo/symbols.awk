@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# In a bts trace, replace the addresses in a program with symbol+offset.
+# Print a bts trace, and show the addresses of one program as symbol+offset.
 #
 # Usage: awk -v symbols=FILE -f symbols.awk. FILE contains the output of nm -n. The program must run
-# at its link addresses, all below 2^52, because awk's numbers are floating-point.
+# at its link addresses. All addresses must be below 2^52, because awk's numbers are floating-point.
 
 function hex(s,    i, n) {
 	n = 0

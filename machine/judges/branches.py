@@ -10,7 +10,7 @@ NONE = 0  # not a branch
 STRING = 1  # a string instruction, which may repeat itself, but is not a branch
 CONDITIONAL = 2  # a branch, unless the CPU continues at the next instruction in memory
 ALWAYS = 3  # always a branch
-MAYBE = 4  # a conditional branch to the next instruction in memory: taken or not
+MAYBE = 4  # a conditional branch to the next instruction; the addresses do not show if it was taken
 
 PREFIXES = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3}
 REP = {0xf2, 0xf3}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * cost TRACEFS|- PROGRAM [ARGUMENT...]: print the CPU time of a program, in nanoseconds
+ * cost TRACEFS PROGRAM [ARGUMENT...]: trace a program, and print its CPU time in nanoseconds
  *
  * TRACEFS is the directory of the tracefs instance that traces the program, from its exec to its
  * end. If TRACEFS is "-", the program is not traced. The time includes interrupts that

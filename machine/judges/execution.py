@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Derive the branches of the CPU from the emulator's log of executed instructions.
 
-    Trace      the CPU is about to execute this instruction
-    Stopped    the CPU did not execute the instruction of the last Trace line
-    in_asm     the bytes of the instruction that was just translated
-    int        an exception or interrupt is delivered; the line contains the interrupted IP
+The log contains four kinds of lines:
+    Trace:     The CPU is about to execute this instruction.
+    Stopped:   The CPU did not execute the instruction of the last Trace line.
+    in_asm:    The line contains the bytes of the instruction that was just translated.
+    int:       An exception or interrupt is delivered. The line contains the interrupted IP.
 
-The log does not depend on the Debug Store, and branches.py does not depend on the emulator. So
-the derived branches can prove that the Debug Store contains the right records.
+The log does not depend on the Debug Store, so a judge can check the records against the log.
 """
 
 import array
@@ -31,9 +31,9 @@ IN_ASM = re.compile(rb"(?:OBJD-T: |0x[0-9a-f]+: +)([0-9a-f]{2}(?: ?[0-9a-f]{2})*
 class Log:
     """A log of executed instructions, and the branches derived from its lines.
 
-    `at` is the latest instruction that the CPU was about to execute, or None if unknown.
-    Between an interrupt and the first instruction of its handler, `interrupted` is the interrupted
-    IP. Otherwise `interrupted` is None.
+    `at` is the instruction of the latest Trace line: (pc, kind, length). After a Stopped line or
+    an interrupt, `at` is None until the next Trace line. Between an interrupt and the first
+    instruction of its handler, `interrupted` is the interrupted IP, and otherwise None.
     """
 
     def __init__(self):
@@ -41,10 +41,10 @@ class Log:
         self.optional = set()
         self.at = None
         self.interrupted = None
-        self.translated = None  # bytes whose block no Trace has named yet
-        self.blocks = {}  # host address of a block: (kind, length)
-        self.lines = {}  # text of a Trace line: (pc, kind, length)
-        self.lines_of = {}  # host address of a block: the block's lines
+        self.translated = None  # the bytes of an in_asm line, until the next Trace line
+        self.blocks = {}  # maps a block's host address to (kind, length)
+        self.lines = {}  # maps a Trace line to (pc, kind, length)
+        self.lines_of = {}  # maps a block's host address to its Trace lines
         self.unexplained = []
         self.instructions = 0
         self.interrupts = 0

@@ -19,7 +19,7 @@ RESULTS = []
 
 
 def arguments(description, kernel="kernel"):
-    """Return a parser for --qemu and --kernel. The default of --kernel is in build/KERNEL."""
+    """Return a parser for the options --qemu and --kernel."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--qemu", metavar="BINARY", help="the emulator",
                         default=os.environ.get("BTS_QEMU") or

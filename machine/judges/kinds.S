@@ -3,9 +3,9 @@
  * kinds: take near branches of every kind, and execute system calls, page faults and string
  * instructions between the branches.
  *
- * The judge uses two labels. The program calls getppid() SYSCALLS times, and each call returns to
- * after_syscall. At je_0, the program takes a conditional branch whose target is the next
- * instruction.
+ * The script judges/perf checks the recorded branches of kinds, and looks up two labels. kinds
+ * calls getppid() SYSCALLS times, and each call returns to after_syscall. At je_0, kinds takes a
+ * conditional branch whose target is the next instruction.
  */
 #define SYSCALLS	100
 #define PAGES		32

@@ -12,7 +12,7 @@
  *
  *     lent PHYSICAL-ADDRESS RECORDS
  *
- * The judge reads the buffer through the emulator's monitor.
+ * On the host, the script execution-log reads the buffer through the emulator's monitor.
  */
 #define _GNU_SOURCE
 #include <err.h>

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Find the tracer's own branches in the emulator's log.
 
-The rule uses only the log, so it does not depend on the driver's rule, which uses only the
-records. The tracer's own branches are
+The driver uses the records to find the tracer's own branches. This file uses the log, so the two
+results are independent. The tracer's own branches are
 
  - all branches from the call of one of the following functions to the return from this call:
    the probes of task switches and of mappings, the hook before the return to user mode, and the
@@ -25,11 +25,11 @@ NMI = "asm_exc_nmi"
 class OwnLog(Log):
     """A log that marks the branches of the tracer itself.
 
-    `inside` has an entry for each NMI and each call into the tracer that has not returned yet.
-    The entry contains the address at which the traced code continues, and a flag that is true for
+    `inside` is a stack of unfinished NMIs and unfinished calls into the tracer.
+    Each entry contains the address at which the traced code continues, and a flag that is true for
     an NMI. `own` has a byte for each taken branch, which is 1 for the tracer's own branches.
-    `windows` has the indexes of three branches: the first call of a function in CALLS, the first
-    branch after the return from this call, and the second such call.
+    `windows` contains the indexes of three branches: the first call of ds_run() (see CALLS), the
+    first branch after ds_run() has returned, and the second call of ds_run().
     """
 
     def __init__(self, symbols):

@@ -2,10 +2,10 @@
 /*
  * step PROGRAM [ARGS...]: write the address of each executed instruction to standard output.
  *
- * The program runs under ptrace, on a CPU of this host. Each address is a 64-bit word. The judge
- * decides which instructions are taken branches. If an instruction faults, or a signal arrives
- * before an instruction, the instruction's address is not written. A signal may end PROGRAM, but
- * PROGRAM must not exit with an error.
+ * The program runs under ptrace, on a CPU of this host. Each address is a 64-bit word. The script
+ * machine/judges/perf reads the addresses, and computes the taken branches. If an instruction
+ * faults, or a signal arrives before an instruction, the instruction's address is not written. A
+ * signal may end PROGRAM, but PROGRAM must not exit with an error.
  */
 #include <err.h>
 #include <signal.h>

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Find the source lines that mutants change: awk -v tree=DIR [-v only=NAME] -f break.awk TABLE...
+# Check tables of mutants: awk -v tree=DIR [-v only=NAME] -f break.awk TABLE...
 #
-# machine/tests/mutate describes the tables of mutants. Report each incomplete mutant, and each
-# mutant whose old lines do not occur exactly once in the file that it changes. If anything is
-# reported, exit with status 1. With NAME, write a broken copy PATH.broken of each file PATH that
-# the mutant NAME changes, and print PATH.
+# A mutant is a deliberate bug, which replaces old lines of the sources in DIR with new lines. See
+# machine/tests/mutate. Report each incomplete mutant, and each mutant whose old lines do not occur
+# exactly once in the file that it changes. If anything is reported, exit with status 1. With NAME,
+# write a broken copy PATH.broken of each file PATH that the mutant NAME changes, and print PATH.
 
 function problem(what) {
 	print name ": " what > "/dev/stderr"
@@ -60,7 +60,7 @@ function end_pair(   at, i) {
 function end_mutant() {
 	end_pair()
 	if (only == "" && (name != "") != (tests && pairs))
-		problem("a mutant needs a name, a test and an old line")
+		problem("a name, a test (Case, Part or Judge) or a line to replace (-) is missing")
 	name = ""
 	tests = pairs = 0
 }

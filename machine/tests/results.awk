@@ -5,8 +5,8 @@
 #
 #	awk -f results.awk -v status=EXIT-STATUS -v guest=0|1 [-v filtered=1] KTAP
 #
-# A part that runs no test counts as failed, except with BTS_CASE (filtered=1).
-#
+# If a part runs no test, the part counts as failed, unless filtered=1. With filtered=1, the user
+# has chosen test cases (machine/tests/run --case), and the part may contain none of these cases.
 # A test case that is skipped in a guest counts as failed, because every guest meets the
 # requirements of all test cases.
 

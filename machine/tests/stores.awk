@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Check that the emulated CPU stored each record. The input is the output of `info bts`.
+# Check that no emulated CPU failed to store a record. The input is the output of `info bts`.
 
 BEGIN {
 	FS = ": *"

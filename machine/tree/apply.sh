@@ -17,7 +17,7 @@
 #
 # An override begins with lines "drop FILE N..." or "drop FILE all", which list the patch's hunks
 # that are left out. After these lines, the override contains the hunks to apply instead. On 6.12,
-# the remaining hunks of a patch may apply with fuzz.
+# apply_patch() accepts fuzz in hunks of the series, but not in hunks of an override.
 
 # patches_base DIR: print the base, 6.12 or mainline, of the kernel source in DIR.
 patches_base() {

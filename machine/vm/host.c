@@ -15,12 +15,12 @@
  *	the machine ended or panicked, QEMU died	125 and the console's tail
  *	Ctrl-] three times, with --tty			125
  *	the timeout has passed				124 and the console's tail
- *	SIGINT, SIGTERM, SIGHUP, SIGQUIT		this program dies of the same signal, but
- *							with FORWARD only of a second signal
+ *	SIGINT, SIGTERM, SIGHUP, SIGQUIT		this program dies of the same signal
  *	SIGKILL						the kernel kills the emulator
  *
- * If a line of the console matches the pattern in the option TROUBLE, the status is 123, unless a
- * signal ends this program.
+ * With the option FORWARD, this program sends the first signal to the command, and dies only of a
+ * second signal. If a line of the console matches the pattern in the option TROUBLE, the status is
+ * 123, unless a signal ends this program.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -264,7 +264,7 @@ static int report(enum end end)
 	if (end == TIMED_OUT)
 		warnx("not finished after %s s", opt[TIMEOUT]);
 	else
-		warnx("the machine is lost");
+		warnx("the guest crashed, rebooted or shut down, or the emulator exited");
 	console_show_tail(opt[CONSOLE]);
 	return end == TIMED_OUT ? STATUS_TIMEOUT : STATUS_LOST;
 }

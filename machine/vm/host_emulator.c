@@ -4,8 +4,7 @@
  *
  * The sockets have neither a path nor a port number, so several machines can run at the same time,
  * and this program does not have to remove socket files. The monitor speaks QMP: each line is a
- * JSON object. Each search starts at the beginning of the monitor's output, which is short. The
- * console's file is read only after the emulator has stopped.
+ * JSON object. The console's file is read only after the emulator has stopped.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -91,7 +90,7 @@ void emulator_start(char **argv, const char *console, int initramfs)
 		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 			err(STATUS_LOST, "socketpair");
 		sockets[i] = pair[0];
-		/* Use higher numbers than the emulator, so that its dup2() closes no socket. */
+		/* Take high descriptor numbers, so that the dup2() calls below close no socket. */
 		theirs[i] = fcntl(pair[1], F_DUPFD_CLOEXEC, FIRST_FD + SOCKETS + 1);
 		if (theirs[i] < 0)
 			err(STATUS_LOST, "socketpair");

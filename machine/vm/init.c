@@ -15,7 +15,7 @@
  * program sends the remaining contents of the pipes, then a last struct wire_report. Later output
  * of the command's children is lost. This program never exits; the host stops the machine. If
  * this program fails, it prints a message on the console, and resets the machine. The host then
- * reports that the machine is lost, and prints the console's last lines.
+ * reports that the machine has ended, and prints the console's last lines.
  */
 #define _GNU_SOURCE
 #include <err.h>

@@ -5,13 +5,13 @@
 #ifndef BTS_INIT_H
 #define BTS_INIT_H
 
-/* The words of one type in the job, without their type bytes. word[nr] is NULL. */
+/* All words of one type in the file /job (see wire.h), without the type byte. word[nr] is NULL. */
 struct words {
 	char	**word;
 	int	nr;
 };
 
-/* Mount all file systems for the job. @job has an element for each type of words. */
+/* Mount all file systems for the job. @job is an array that is indexed by enum wire_type. */
 void root_mount(const struct words *job);
 
 #endif

@@ -4,8 +4,8 @@
  *
  *	/		9p, the host's root, read-only
  *	/proc /sys ..	from the guest's kernel, with tracefs and debugfs
- *	/tmp /run ..	tmpfs; the working directory and this tree stay visible, read-only
- *	--share		9p, writable, at the same path as on the host
+ *	/tmp /run ..	tmpfs (the working directory and the source tree stay visible, read-only)
+ *	--share DIR	9p, the host's directory DIR, writable, at the same path as on the host
  *
  * With --overlay, / is an overlay: a tmpfs above the host's root holds all changes. /tmp, /run and
  * so on are then not tmpfs mounts, but show the host's files.

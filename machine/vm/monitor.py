@@ -19,7 +19,7 @@ class Lost(Exception):
 
 
 def emulator_args(where):
-    """Return the emulator's arguments for a monitor at `where` (socket options of -chardev)."""
+    """Return the emulator's arguments for a monitor on the socket `where` (for example "fd=3")."""
     return ["-chardev", f"socket,id=qmp,{where}", "-mon", "chardev=qmp,mode=control"]
 
 

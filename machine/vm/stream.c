@@ -121,8 +121,8 @@ static void stream_run(struct stream *s, const struct pollfd *fds)
 }
 
 /*
- * Wait at most @timeout ms for events of @streams and @others, and then copy the streams' bytes. If
- * @timeout is 0, wait (without a limit) only while a stream contains unwritten bytes. Return the
+ * Wait at most @timeout ms for events of @streams and @others, and then copy the streams' bytes.
+ * However, if @timeout is 0 and a stream contains unwritten bytes, wait without a limit. Return the
  * result of poll(), and set .revents in @others.
  */
 int streams_move(struct stream *streams, int nr, struct pollfd *others, int nr_others, int timeout)

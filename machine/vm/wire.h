@@ -4,19 +4,19 @@
  *
  * Four virtio-serial ports connect the two programs. The guest's end of port N is /dev/vportXpN.
  *
- *	stdin		bytes of the command's standard input
- *	stdout, stderr	bytes of the command's standard output and standard error
- *	control		to the guest: a struct winsize whenever the terminal's size changes.
- *			If ws_row is 0, init.c sends signal number ws_col to the command
- *			to the host: struct wire_report
+ *	stdin		The host sends the command's standard input.
+ *	stdout, stderr	The guest sends the command's standard output and standard error.
+ *	control		The host sends a struct winsize if the terminal's size changes. To send
+ *			a signal to the command, the host sets ws_row to 0, and ws_col to the
+ *			number of the signal. The guest sends a struct wire_report.
  *
  * The three streams contain only the command's bytes, so no bytes need escaping. A slow reader on
  * the host slows the command down, like a slow reader of a pipe.
  *
  * If the host closes a port, the emulator informs the guest's kernel. Therefore the guest notices
  * that standard input has ended, or that the reader of standard output is gone. If the guest closes
- * a port, the emulator does not inform the host, so a report contains the total number of bytes in
- * each output stream. The order of data on different ports is undefined.
+ * a port, the emulator does not inform the host. So struct wire_report tells the host the number of
+ * bytes in each output stream. The order of data on different ports is undefined.
  *
  * The guest's kernel connects the ports in the order of their numbers, and the control port has the
  * highest number. If the control port is connected but another port is not, the host has already

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest/boot-instance.sh: check that a tracefs instance created by the kernel's command line records
-# exactly the expected branches of a program. The exit status identifies the failed step.
+# guest/boot-instance.sh: trace a program in the instance that the kernel's command line creates.
+# The trace must contain exactly the expected branches. The exit status identifies the failed step.
 
 cd /sys/kernel/tracing/instances/early || exit 2
 [ "$(cat current_tracer)" = nop ] || exit 3

@@ -24,8 +24,8 @@ echo bts > current_tracer
 [ "$1" = circular ] || cat /tmp/targets > set_ftrace_pid
 echo 1 > tracing_on
 
-# Wait until the CPU time of each target has grown, to be sure that each has run with tracing on.
-# Include the system time, which also contains ticks that come during a return to user space.
+# Wait until the CPU time of each target has grown, so that each target has run with tracing on. Add
+# user and system time, because a timer tick during a return to user space counts as system time.
 ticks() { # PID
 	# shellcheck disable=SC2046 # words
 	set -- $(cat "/proc/$1/stat")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest/idle.sh: trace the idle tasks on CPUs that record a wrong source for the first branch after
-# HLT. The trace must contain this branch and the next branch, whose source must be right.
+# HLT. The trace must show the wrong source, and must show the right source for the next branch.
 
 cd /sys/kernel/tracing || exit
 echo 0 > tracing_on

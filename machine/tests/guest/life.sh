@@ -56,7 +56,7 @@ online() {
 	echo 0 > options/bts-kernel
 	echo bts > current_tracer
 	check "one CPU is online" [ "$(cat /sys/devices/system/cpu/online)" = 0 ]
-	check "a program on CPU 0 is traced exactly" exact_on 0
+	check "the trace of bts_loop on CPU 0 has all 999 backward jumps" exact_on 0
 	# The emulated CPU model has the erratum AAJ122, which the kernel must report.
 	check "the model's erratum is reported once" [ "$(dmesg | grep -c 'erratum AAJ122')" -eq 1 ]
 	check "Meltdown is reported once" [ "$(dmesg | grep -c 'x86/ds: this CPU has Meltdown')" -eq 1 ]
@@ -65,7 +65,7 @@ online() {
 	check "one CPU records" [ "$(stat cpus_recording)" -eq 1 ]
 	echo 1 > /sys/devices/system/cpu/cpu1/online
 	check "CPU 1 starts to record automatically" [ "$(stat cpus_recording)" -eq 2 ]
-	check "a program on CPU 1 is traced exactly" exact_on 1
+	check "the trace of bts_loop on CPU 1 has all 999 backward jumps" exact_on 1
 	echo > set_ftrace_pid
 	echo 1 > tracing_on
 	echo 0 > /sys/devices/system/cpu/cpu1/online
@@ -84,7 +84,7 @@ online() {
 	echo nop > current_tracer
 	echo 0 > /sys/devices/system/cpu/cpu1/online
 	check "bts record sleeps while CPU 1 is offline" tool_sleeps
-	check "bts record reads CPU 1, which comes online later" tool_reads
+	check "bts record reads branches of a CPU that comes online during the recording" tool_reads
 }
 
 # A ring buffer that is created while CPU 1 is offline has no pages for CPU 1. Check that bts record
@@ -152,7 +152,7 @@ suspend() {
 	echo 0 > options/bts-circular
 	echo 0 > options/bts-kernel
 	for cpu in 0 1; do
-		check "a program on CPU $cpu is traced exactly" exact_on $cpu
+		check "the trace of bts_loop on CPU $cpu has all 999 backward jumps" exact_on $cpu
 	done
 
 	echo nop > current_tracer

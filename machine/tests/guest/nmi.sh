@@ -39,8 +39,8 @@ nmi "$out/now-1" 1 "tracing is on, the task is stopped"
 kill -CONT "$spinner"
 sleep 0.2
 echo 0 > tracing_on
-# If two NMIs interrupt a CPU at the same instruction, the kernel may ignore the second one, but
-# not on an idle CPU. So stop the task that keeps the CPU busy.
+# The kernel may ignore an NMI that interrupts the same instruction as the previous NMI. When a CPU
+# becomes idle, the kernel forgets the previous NMI. So stop the task that keeps the CPU busy.
 kill -STOP "$spinner"
 [ "$(sed -n "s/^interrupts: //p" bts_stats)" -gt 0 ] || printf "not "
 echo "ok 2 bts_stats shows that interrupts have occurred"

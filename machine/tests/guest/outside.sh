@@ -6,7 +6,7 @@
 
 out=$1
 cd /sys/kernel/tracing || exit
-taskset -p 1 $$ > /dev/null	# the spinner has CPU 1
+taskset -p 1 $$ > /dev/null	# this shell runs on CPU 0, the spinner on CPU 1
 step() { # N
 	: > "$out/now-$1"
 	until [ -e "$out/go-$1" ]; do
@@ -40,9 +40,9 @@ echo nop > current_tracer
 step 3
 kill "$stat"
 
-# Make the DS buffer circular, so that the tracer does not drain it before the machine check at step
-# 4. Filter out all branches. Otherwise, if the host is slow, their rows might overwrite the row of
-# the machine check.
+# At step 4, parts/outside injects a machine check. Make the DS buffer circular, so that no
+# threshold interrupt drains the buffer before the machine check. Filter out all branches.
+# Otherwise, if the host is slow, rows of branches might overwrite the row of the machine check.
 echo 1 > options/bts-circular
 echo 'from == 0' > events/ftrace/bts_branch/filter
 echo 0 > options/bts-kernel

@@ -3,8 +3,8 @@
 #
 # machine/tests/guest/stress.sh hotplug|switch|random ROUNDS [SEED]: repeat one action while the
 # tracer records. After each round, check that every record is accounted for. After the last round,
-# check for memory leaks. The output is KTAP. The caller checks the console (machine/vm/run
-# --strict). $BTS_PROGS is the directory with the programs of the selftests.
+# check for memory leaks. The output is KTAP. Run this script with machine/vm/run --strict, which
+# checks the console for warnings. $BTS_PROGS is the directory with the programs of the selftests.
 #
 #	hotplug	CPU 1 goes offline and comes online again
 #	switch	the tracer alternates between bts and nop, while perf samples and counts
@@ -48,8 +48,8 @@ sums() {
 	return 1
 }
 
-# Check that each row that the tracer has delivered is still in the ring buffer, has been read, or
-# has been overwritten.
+# Count the entries that are in the ring buffer, were read, or were overwritten. Check that the
+# tracer has written this number of entries.
 balanced() {
 	sums || fail "records are not accounted for"
 	rows=$(($(stat delivered) + $(stat rows)))
@@ -57,7 +57,7 @@ balanced() {
 	cat per_cpu/cpu*/stats | awk -v rows="$rows" -v lost="$lost" '
 		$1 == "entries:" || $1 == "overrun:" || $1 == "read" { n += $NF }
 		END {
-			# The counts also include the entries that report losses.
+			# n also counts the entries that report losses.
 			if (n < rows || n > rows + lost) {
 				print "# entries", n, "delivered", rows, "losses", lost
 				exit 1
@@ -308,7 +308,7 @@ any_size() {
 	[ "$one" -ne 0 ] || { one_of 2; try $((one * 60 + 4)) "$dir/buffer_subbuf_size_kb"; }
 }
 
-# At random, clear the ring buffer, take or free a snapshot, write a marker, or switch an event.
+# At random, clear the trace, take or free a snapshot, write a marker, or switch an event on or off.
 any_buffer() {
 	one_of 4
 	case $one in
@@ -400,8 +400,8 @@ random_round() {
 	done
 }
 
-# Check the instance "witness". Its target sleeps, so the tracer must have counted each record as
-# filtered or as own.
+# Check the instance "witness". Its target sleeps, so all records are branches of other tasks. Each
+# record must count as "own" if it is an own branch of the tracer, or else as "filtered".
 random_end() {
 	for dir in . instances/stress1 instances/stress2; do
 		[ ! -d $dir ] || echo nop > $dir/current_tracer
@@ -437,14 +437,14 @@ random_end() {
 
 # ---- leaks ---------------------------------------------------------------------------
 
-# Check that memory use has not grown too much since the end of the first tenth of the rounds,
-# during which the caches fill.
+# The kernel's caches fill during the first tenth of the rounds. Check that memory use has not grown
+# too much in the later rounds.
 memory_result() {
 	awk -v before="$used" -v after="$(in_use)" -v rounds="$rounds" '
 		BEGIN {
 			print "# in use before " before " KiB, after " after
-			# Allow a growth of 64 KiB (the size of the smallest buffer) for each round
-			# after the first tenth, but at least 16 MiB in total.
+			# Memory use may grow by 64 KiB (the size of the smallest buffer) for each
+			# round after the first tenth of the rounds. Always allow growth of 16 MiB.
 			limit = 64 * rounds * 9 / 10
 			exit after - before > (limit < 16384 ? 16384 : limit)
 		}
@@ -455,8 +455,8 @@ slab_result() {
 	slabs > "$TMPDIR/slabs"
 	awk -v rounds="$rounds" '
 		FNR == NR { was[$1] = $2; next }
-		# Each cache may grow by 256 KiB plus 32 bytes per round, because cache sizes
-		# always vary.
+		# The sizes of slab caches always vary. So each slab cache may grow by 256 KiB
+		# plus 32 bytes per round.
 		$2 - was[$1] > 32 * rounds + 262144 {
 			print "# " $1 " grew from " was[$1] + 0 " to " $2 " bytes"
 			bad = 1
