@@ -56,7 +56,7 @@ static DEFINE_MUTEX(trace_sigio_mutex);
 /*
  * Report whether the reader should read. If the result is false and @table is not NULL, the ring
  * buffer will call trace_sigio_wake() when an entry is written or a snapshot swaps the buffers.
- * After a swap, report true, because nothing wakes the reader until it has read the live buffer.
+ * After a swap, report true, because sigio->wait is still in the queue of the old buffer.
  */
 static bool trace_sigio_ready(struct trace_sigio *sigio, poll_table *table)
 {

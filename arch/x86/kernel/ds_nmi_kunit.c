@@ -7,7 +7,7 @@
 
 #include "ds_kunit.h"
 
-/* Store @before records of traced code. Then store the @way records of an NMI's entry code. */
+/* Store @before records of traced code, then @way records: the way through an NMI's entry code. */
 static void ds_test_nmi(struct ds_test *t, unsigned int before, unsigned int way)
 {
 	ds_test_start(t, DS_TEST_SLOTS - 1, 0);

@@ -37,7 +37,7 @@
 enum bts_token {
 	BTS_TOK_RUN	= 0x00,	/* n + 1 predicted branches */
 	BTS_TOK_OTHER	= 0x30,	/* n predicted branches, then @other (see struct bts_node) */
-	BTS_TOK_KNOWN	= 0x50,	/* n predicted branches, then the branch of node m (next byte) */
+	BTS_TOK_KNOWN	= 0x50,	/* n predicted branches, then a known branch: node m (next byte) */
 	BTS_TOK_KNOWN2	= 0x60,	/* like BTS_TOK_KNOWN, but m is 256 + the next byte */
 	BTS_TOK_LONG	= 0x70,	/* a run; its length is in the next two bytes */
 	BTS_TOK_FAR	= 0x71,	/* like BTS_TOK_NEW, but the distance is 128 + the next byte */

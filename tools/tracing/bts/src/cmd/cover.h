@@ -80,7 +80,7 @@ struct tally_entry *cover_inlined(struct cover *c, const struct object *o,
  * earlier trace. Otherwise, return @o. The keys in struct cover contain the returned object.
  */
 struct object *cover_object(struct cover *c, struct object *o);
-/* cover_add.c: close the current trace if the sums in @c do not need the trace's objects. */
+/* cover_add.c: close the current trace, unless counts in @c refer to its objects. */
 void cover_end_trace(struct cover *c);
 
 /**

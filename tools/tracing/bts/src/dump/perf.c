@@ -314,7 +314,7 @@ static void describe(struct perf_dump *p, struct task *t, uint64_t ts, uint64_t 
 	put_map(p, t, ts, o, &map);
 }
 
-/* If step.priv equals the returned value, the step needs no new mapping records for task @t. */
+/* Return the value that step->priv has after the mappings of the step are written for task @t. */
 static uintptr_t described(const struct perf_dump *p, const struct task *t)
 {
 	return (uint64_t)p->generation << 32 | ((uint32_t)t->tgid + 1);

@@ -149,10 +149,10 @@ static int64_t distance(const struct stack *other, uint64_t to)
 }
 
 /*
- * Several stacks contained the same return address, and bts guessed the current stack. Now a ret
- * shows that the task is really on stack @index, and has left the innermost frames there (@way is
- * their number). But bts has removed similar frames from the current stack by mistake. To restore
- * the current stack, move the @way frames from stack @index to the current stack.
+ * Several stacks contained the same return address, and bts guessed on which stack the task
+ * continued. A ret now shows that the task was on stack @index instead, and that the @way innermost
+ * calls of this stack have ended. bts has removed frames from the guessed stack for these returns.
+ * So move the @way frames from stack @index to the guessed stack, which is the current stack.
  */
 static void correct(struct calls *c, uint32_t index, uint32_t way)
 {

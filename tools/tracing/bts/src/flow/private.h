@@ -48,7 +48,7 @@ struct comm {
  * @loss_seq:		number of losses so far
  * @cpu_lost:		for each CPU, the value of @loss_seq after the CPU's last loss
  * @cpu_pid:		for each CPU, the PID of the last task on the CPU
- * @by_address:		"from" or "to" filters by address, so processes share no user-space steps
+ * @by_address:		the filter needs the addresses in each process, so do not share steps
  * @shown:		at least one step passes the filters
  * @departs:		the trace contains bts_departs rows
  * @departures:		number of bts_departs rows of chosen tasks
