@@ -533,7 +533,7 @@ const char *bts_sym_object(const struct bts_sym *sym);
  * bts_sym_path - return the path of the file that contains a function
  * @sym:	the function
  *
- * Return: the path that this file had when a process mapped it.
+ * Return: the path of the file at the time when a process mapped the file.
  */
 const char *bts_sym_path(const struct bts_sym *sym);
 

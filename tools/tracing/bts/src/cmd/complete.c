@@ -66,7 +66,7 @@ static void add(struct list *l, const char *name, const char *argument, const ch
 			return;
 		o->argument = mem_format("%s|%s", before, argument);
 		free(before);
-		/* The text describes only the value in the first help line, so drop the text. */
+		/* Each value has a help line. Drop the text, which is about the first value. */
 		*o->text = 0;
 		return;
 	}

@@ -104,7 +104,7 @@ static bool comes_anew(const struct step *s, const char *file, unsigned int line
 	if (is_call(s) || (s->at_from.sym->object != s->at_to.sym->object &&
 			   s->kind != BRANCH_RET))
 		return true;
-	/* For a return, compare with the line of the call, just before the return address. */
+	/* If a return leads to a call on this line, the line continues: do not count it again. */
 	if (s->kind == BRANCH_RET)
 		from = s->at_to.addr - 1;
 	if (!object_line(s->at_to.sym->object, from, &old_file, &old_line))

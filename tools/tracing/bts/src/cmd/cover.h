@@ -43,8 +43,8 @@ struct cover_format {
  * @conds:	sums for conditional jumps. The key is the object and the jump's address.
  *		entry->calls counts taken jumps, and entry->branches counts untaken jumps
  * @calls:	sums for functions. The key is the object and the function's address. For an inlined
- *		function, the function's number (sym.inlined) replaces the address. In this case,
- *		key.b is also the object, so that the number cannot be mistaken for an address.
+ *		function, the function's number (sym.inlined) replaces the address. Then key.b is
+ *		the object, so that the key differs from the key of a function at this address.
  *		entry->calls is how often the function was entered
  * @insns:	sums for instructions. The key is the object and the address. entry->insns is the
  *		number of executions, and entry->calls is not a count, but the instruction's length

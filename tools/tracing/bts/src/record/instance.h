@@ -18,7 +18,7 @@ struct instance {
 	char	*name;
 	char	*path;
 	int	lock;		/* the descriptor of the lock (see instance.c) */
-	struct instance *maps;	/* records programs' mappings for --flight (see setup.c), or NULL */
+	struct instance *maps;	/* the instance for bts_map rows, with --flight (setup.c) */
 };
 
 /* Create instances/bts-PID, which undo.c removes. On failure, print a message and return NULL. */

@@ -16,7 +16,7 @@
 /* The state of a frame consists of two flags and a number. */
 #define COUNTED		0x80000000U	/* the compared trees contain this frame */
 #define DROPPED		0x40000000U	/* the compared trees contain no call inside this frame */
-#define DEPTH		0x3fffffffU	/* how many of this frame and its callers are COUNTED */
+#define DEPTH		0x3fffffffU	/* number of frames with COUNTED, up to this frame */
 
 static void add_mark(struct marks *m, const struct comparison *c, const struct compared *task,
 		     const struct difference *d, unsigned int side, uint32_t number)
