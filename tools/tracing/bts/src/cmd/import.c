@@ -33,7 +33,8 @@ static const char usage[] =
 "  -o, --output FILE   the trace (trace.dat)\n"
 "  -h, --help          this text\n";
 
-#define CANNOT	"branches:u (user side only; task-switch rows lack addresses; branches may be lost)"
+#define CANNOT	"branches:u (user side only; task-switch rows lack the task's instruction " \
+		"pointer; branches may be lost)"
 
 static char *info_text(struct perf_data *data, const struct perf_rows *rows,
 		       const struct writer *w)
