@@ -192,7 +192,7 @@ const char *host(const char *command)
 	return reply;
 }
 
-/* Return the counter @name of CPU @cpu from the output of `info bts`. Fail if there is none. */
+/* Return the counter @name of CPU @cpu from the output of `info bts`, which must contain it. */
 u64 info_bts(u32 cpu, const char *name)
 {
 	const char *s = host("hmp info bts");

@@ -15,8 +15,8 @@
  *
  * If the host closes a port, the emulator informs the guest's kernel. Therefore the guest notices
  * that standard input has ended, or that the reader of standard output is gone. If the guest closes
- * a port, the emulator does not inform the host. So struct wire_report tells the host the number of
- * bytes in each output stream. The order of data on different ports is undefined.
+ * a port, the emulator does not inform the host. So struct wire_report contains the number
+ * of bytes in each output stream. The order of data on different ports is undefined.
  *
  * The guest's kernel connects the ports in the order of their numbers, and the control port has the
  * highest number. If the control port is connected but another port is not, the host has already

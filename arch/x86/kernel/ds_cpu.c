@@ -100,7 +100,7 @@ static __always_inline u64 ds_switch_off(void)
  *
  * Except at an NMI's entry, only functions in .text..ds may call this while BTS is on.
  *
- * Context: Any, including NMI, with interrupts off.
+ * Context: Interrupts off; may be an NMI.
  * Return: true if ds_bts_on() must follow; false if this CPU is already in a drain.
  */
 __ds_text bool ds_bts_off(void)
@@ -221,7 +221,7 @@ noinstr void __ds_bts_nmi_leave(unsigned long ip)
  *
  * This function does nothing if this CPU is already in a drain. It may be called in an IPI.
  *
- * Context: Any, including NMI, with interrupts off.
+ * Context: Interrupts off; may be an NMI.
  */
 __ds_text void ds_run(void *data)
 {

@@ -89,7 +89,7 @@ static bool bts_may_wait(struct bts_instance *b)
 	       rcu_access_pointer(b->tr->function_pids) && bts_can_wait(current);
 }
 
-/* Tasks must wait while a CPU holds entries, unless the CPU is no longer allowed to hold them. */
+/* Report whether tasks must wait, because a CPU holds entries and may still hold them. */
 static bool bts_must_wait(struct bts_instance *b)
 {
 	int cpu;

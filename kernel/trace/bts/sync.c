@@ -96,7 +96,7 @@ static DEFINE_PER_CPU(struct irq_work, bts_start_irq) =
  * later. A traceoff trigger or probe stops only the ring buffer, and the CPUs continue to record.
  * If tracing is turned on again after a traceoff, this function does nothing, unless rows of
  * mappings are missing. If another tracer has just replaced bts, bts_instance.tracing has no
- * effect. When bts is chosen again, bts_prepare() sets this flag anew. Context: any.
+ * effect. bts_prepare() sets this flag when bts is chosen the next time. Context: any.
  */
 static void bts_sync_on(struct bts_instance *b)
 {

@@ -110,7 +110,7 @@ static bool bts_show_loss(struct bts_cpu *c, struct bts_lost_entry *row, bool ho
 /**
  * bts_show_losses - write the pending losses
  * @c:		an instance's data for this CPU, prepared by bts_begin()
- * @hold:	hold the losses if there is no room. Pass true only right before bts_place()
+ * @hold:	true to hold losses that find no room; only allowed right before bts_place()
  *
  * Context: the same as for bts_records().
  * Return: false if losses are still pending.

@@ -233,7 +233,7 @@ static bool is_type(const struct forest *f, const struct item *item, enum node_t
 	return is_node(item->elem) && node_of(f, item->elem)->type == type;
 }
 
-/* Count iterations. If there is no NODE_LOOP, a backward jump in @token means two iterations. */
+/* Count iterations. Without a NODE_LOOP, a backward jump in @token means two iterations. */
 static uint64_t times_in_range(const struct forest *f, const struct range *r, unsigned int side,
 			       uint32_t token)
 {

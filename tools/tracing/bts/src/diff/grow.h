@@ -21,7 +21,7 @@
  *		and has @insns instructions. The part after the interrupt begins at @resume
  * @branches:	branches of the task, including branches that are not compared
  * @lost:	number of losses and gaps
- * @call:	for bts why, the node of the last completed system call; 0 if there is none
+ * @call:	for bts why, the node of the last completed system call, or 0
  * @calls:	the task's call stacks
  */
 struct track {

@@ -36,7 +36,7 @@ struct inlined;
  * @entry:	for a forward jump that may enter a loop, the ID of @to in forest.places; else 0
  * @objects:	for each of @start, @from and @to, 1 + the index of its object in forest.objects
  * @insns:	number of instructions in the straight run, including the branch
- * @site:	for a call, 1 + the index of its struct site (recall.c); 0 if there is none
+ * @site:	for a call, 1 + the index of its struct site (recall.c), or 0
  */
 struct token {
 	struct place	start;

@@ -4,7 +4,7 @@
  *
  * In this file, consecutive branches of one task form a batch (struct batch). A bts_branch entry
  * contains one branch, and a bts_pack entry contains many branches. Any other entry ends the batch
- * and becomes a batch of its own. The header of a page reports whether entries before the page were
+ * and becomes a separate batch. The header of a page reports whether entries before the page were
  * overwritten. The sequence number of a pack is the number of branches before the pack. If a header
  * or a sequence number shows a loss, the reader inserts a batch that reports the loss.
  *

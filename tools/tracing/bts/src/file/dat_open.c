@@ -9,7 +9,7 @@
  * This reader does not use the library libtracecmd, for these reasons:
  *	- libtracecmd decompresses the whole file into a temporary file before it returns a page.
  *	- libtracecmd cannot read a truncated file, because the options at its end are missing.
- *	- If a file is damaged, libtracecmd reads beyond the end of its own buffers.
+ *	- If a file is damaged, libtracecmd reads beyond the end of a buffer.
  *	- libtracecmd allows one thread per handle, but bts reads each CPU in a separate thread.
  *
  * This reader reads the sections in file order, and checks every number before use. The reader

@@ -64,7 +64,7 @@ uint32_t marker_enter(const struct marks *m, const struct frame *f, uint32_t aro
 bool marker_counts(uint32_t state);
 /*
  * If bts tui has reached the next difference, return this difference. Otherwise, return NULL.
- * @state is the state of the innermost frame at this point of the trace, or 0 if there is none.
+ * @state is the state of the innermost frame at this point of the trace, or 0 without a frame.
  */
 const struct mark *marker_here(const struct marker *marker, uint32_t state);
 

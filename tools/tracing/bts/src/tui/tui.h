@@ -87,7 +87,7 @@ struct tui {
 /* tree.c: read a trace into @t. Set t->marks before the call. tui_free() later frees the data. */
 int tui_read(struct tui *t, const char *path, const struct options *options);
 void tui_free(struct tui *t);
-/* Return the next or the previous visible node, or NODE_NONE if there is none. */
+/* Return the next or the previous visible node, or NODE_NONE. */
 uint32_t tree_after(const struct tree *tree, uint32_t node);
 uint32_t tree_before(const struct tree *tree, uint32_t node);
 /* Make the node visible. */

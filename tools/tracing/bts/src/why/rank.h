@@ -13,7 +13,7 @@
 /**
  * struct reason - a possible reason for the failure
  * @condition:	the conditional jump, or NULL if the difference is not a conditional jump
- * @difference:	a difference between the failed and the good call; NULL if there is no good call
+ * @difference:	a difference between the failed and the good call; NULL if no call succeeded
  * @parted:	true if @difference is at @condition; false if @difference is before @condition
  * @order:	position of the condition in the order of execution
  * @weight:	likelihood of the reason

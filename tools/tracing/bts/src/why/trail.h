@@ -35,7 +35,7 @@ struct activation {
  * @index:	index among the conditions of the activation
  * @before:	the error number was loaded before the jump
  * @load:	the address of an instruction that loaded the error number between this jump and
- *		the next condition of the same function call; 0 if there is no such instruction
+ *		the next condition of the same function call, or 0
  */
 struct condition {
 	struct place	place;

@@ -4,8 +4,8 @@
  *
  *	test_plugin PLUGIN
  *
- * The test makes packs with the tracer's pack.c, and tells libtraceevent the format of the entries.
- * The printed columns are the columns of trace-cmd report.
+ * The test makes packs with the tracer's pack.c. libtraceevent gets the format of the entries from
+ * the test. The printed columns are the columns of trace-cmd report.
  */
 
 #include <stdio.h>

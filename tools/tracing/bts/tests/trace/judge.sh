@@ -681,8 +681,8 @@ judge_moves() {
 	done
 }
 
-# Each callee in the dump must also have its own entry there, even if the callee is inlined and has
-# no code of its own. A kernel function may lack an entry, because the traces show only user space.
+# Each callee in the dump must also have an entry there, even if all its calls are inlined. A kernel
+# function need not have an entry, because the traces show only user space.
 judge_inline_callees() {
 	for trace in inlines throws; do
 		"$bts" dump -f callgrind --inline -o "$work/dump" "$trace.dat" >/dev/null &&
